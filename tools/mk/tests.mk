@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Tests. tests/unit/NAME.c is one binary, linked with every pure folder and with
+# tests/unit/hal_*.c (the host's include/hal.h). It is built twice from the same sources: for the
+# host under ASan and UBSan, and as a static aarch64 Linux program run by qemu-aarch64.
+
+UNIT_SUPPORT := $(wildcard tests/unit/hal_*.c tests/unit/support_*.c)
+UNIT_SRCS := $(filter-out $(UNIT_SUPPORT),$(wildcard tests/unit/*.c))
+UNIT_NAMES := $(patsubst tests/unit/%.c,%,$(UNIT_SRCS))
+
+T_CFLAGS := $(STD) -g -D_GNU_SOURCE -DBAREBPF_TEST
+ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+T_CFLAGS_host := $(T_CFLAGS) -O1 $(ASAN)
+T_CFLAGS_a64 := $(T_CFLAGS) -O2 -static -mno-outline-atomics
+T_CPP_host := -isystem $(UAPI) -I. -Itests/unit
+T_CPP_a64 := -isystem $(UAPI) -isystem $(UAPI_ARM64) -I. -Itests/unit
+T_CC_host := $(HOST_CC)
+T_CC_a64 := $(A64_CC)
+T_AR_host := $(HOST_AR)
+T_AR_a64 := $(A64_AR)
+
+# unit_rules(variant)
+define unit_rules
+UNIT_BINS_$(1) := $$(patsubst %,$$(B)/tests/$(1)/%,$$(UNIT_NAMES))
+UNIT_LIB_OBJS_$(1) := $$(patsubst %.c,$$(B)/tests/$(1)/obj/%.o,$$(PURE_SRCS) $$(UNIT_SUPPORT))
+
+$$(B)/tests/$(1)/obj/%.o: %.c | $$(DEPS_READY)
+	$$(call say,CC-$(1),$$<)
+	@mkdir -p $$(@D)
+	$$(Q)$$(T_CC_$(1)) $$(T_CFLAGS_$(1)) $$(call warn_for,$$<) $$(T_CPP_$(1)) -MMD -MP -c -o $$@ $$<
+
+$$(B)/tests/$(1)/libpure.a: $$(UNIT_LIB_OBJS_$(1))
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	$$(Q)$$(T_AR_$(1)) rcsD $$@ $$^
+
+$$(UNIT_BINS_$(1)): $$(B)/tests/$(1)/%: $$(B)/tests/$(1)/obj/tests/unit/%.o $$(B)/tests/$(1)/libpure.a
+	$$(call say,LD-$(1),$$@)
+	$$(Q)$$(T_CC_$(1)) $$(T_CFLAGS_$(1)) -o $$@ $$^ -lpthread
+
+.SECONDARY: $$(UNIT_LIB_OBJS_$(1)) $$(patsubst %,$$(B)/tests/$(1)/obj/tests/unit/%.o,$$(UNIT_NAMES))
+-include $$(UNIT_LIB_OBJS_$(1):.o=.d) $$(patsubst %,$$(B)/tests/$(1)/obj/tests/unit/%.d,$$(UNIT_NAMES))
+endef
+$(eval $(call unit_rules,host))
+$(eval $(call unit_rules,a64))
+
+unit-build-host: $(UNIT_BINS_host)
+unit-build-a64: $(UNIT_BINS_a64)
+
+# One unit test by name on both machines: make unit-NAME
+.PHONY: $(addprefix unit-,$(UNIT_NAMES))
+$(addprefix unit-,$(UNIT_NAMES)): unit-%: $(B)/tests/host/% $(B)/tests/a64/%
+	@timeout 300 $(B)/tests/host/$*
+	@timeout 600 $(QEMU_A64) -cpu cortex-a72 $(B)/tests/a64/$*
+
+## unit: unit tests on the host (ASan, UBSan) and as aarch64; make unit-NAME runs one
+unit: unit-build-host unit-build-a64
+	@$(PYTHON) tools/test.py unit-host unit-a64
+unit-host: unit-build-host
+	@$(PYTHON) tools/test.py unit-host
+unit-a64: unit-build-a64
+	@$(PYTHON) tools/test.py unit-a64
+
+## test: everything; closes with `N passed, N failed, N skipped`
+test:
+	@$(PYTHON) tools/test.py --make '$(MAKE)' all
+
+## target: only the tests that boot boards in QEMU
+target: all test-bpf-objects disk
+	@$(PYTHON) tools/test.py target
+
+## lint: style, layers, sizes, licences, registers, generated docs
+lint: image
+	@$(PYTHON) tools/lint/run.py
+
+## fuzz: the fuzzers, 60 s each (FUZZ_SECONDS=N), corpus kept in tests/fuzz/corpus
+fuzz: all
+	@tools/fuzz.sh
+
+## bench: boot under icount, print tables, write build/bench/results.jsonl
+bench: all bench-objects
+	@tools/bench.sh
+
+## format: clang-format every C source in place
+format:
+	@git ls-files '*.c' '*.h' | xargs $(CLANG_FORMAT) -i

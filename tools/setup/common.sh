@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Shared by the pieces of tools/setup.sh.
+
+say() {
+	printf 'setup: %s\n' "$*"
+}
+
+die() {
+	printf 'setup: %s\n' "$*" >&2
+	exit 1
+}
+
+# quiet LOG COMMAND...: run, keep the output in LOG, show its end only on failure
+quiet() {
+	local log=$1
+	shift
+	mkdir -p "$(dirname "$log")"
+	"$@" > "$log" 2>&1 < /dev/null || {
+		tail -n 20 "$log" >&2
+		die "failed: $* (whole output: $log)"
+	}
+}
+
+# stamp_is FILE TEXT: does the stamp hold exactly this text?
+stamp_is() {
+	[ -e "$1" ] && [ "$(< "$1")" = "$2" ]
+}
+
+codename() {
+	. /etc/os-release
+	echo "${VERSION_CODENAME:-unknown}"
+}
+
+# The command that runs the rest as root, empty when already root; fails when there is no way.
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif [ -t 0 ]; then
+		sudo --preserve-env=DEBIAN_FRONTEND "$@"
+	else
+		sudo -n --preserve-env=DEBIAN_FRONTEND "$@"
+	fi
+}
+
+can_root() {
+	[ "$(id -u)" = 0 ] && return 0
+	command -v sudo > /dev/null || return 1
+	[ -t 0 ] || sudo -n true 2> /dev/null
+}
+
+# debian_mirror: "URI KEYRING" of the system's own entry for this release's main archive;
+# KEYRING is "-" when the entry names none (apt then uses its trusted keys).
+debian_mirror() {
+	local suite uri key
+	suite=$(codename)
+	uri=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' |
+		awk -v s="$suite" '$2 == s && $3 == "main" { print $1; exit }')
+	[ -n "$uri" ] || die "no apt source for $suite main: add Debian's archive to /etc/apt/sources.list"
+	key=$(cat /etc/apt/sources.list.d/*.sources 2> /dev/null | awk -v u="${uri%/}" '
+		BEGIN { RS = ""; FS = "\n" }
+		index($0, u) {
+			for (i = 1; i <= NF; i++)
+				if ($i ~ /^Signed-By:[ \t]*\//) { sub(/^Signed-By:[ \t]*/, "", $i); print $i; exit }
+		}')
+	[ -n "$key" ] || key=$(sed -n "s,^deb .*signed-by=\([^] ]*\).* ${uri%/}/* .*,\1,p" \
+		/etc/apt/sources.list /etc/apt/sources.list.d/*.list 2> /dev/null | head -n 1)
+	for k in $key /usr/share/keyrings/debian-archive-keyring.gpg \
+		/usr/share/keyrings/debian-archive-keyring.pgp; do
+		[ -e "$k" ] && { echo "$uri $k"; return; }
+	done
+	echo "$uri -"
+}
