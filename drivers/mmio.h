@@ -8,6 +8,9 @@
 
 #include "include/base.h"
 
+/* A bit of a 32-bit register. */
+#define REG_BIT(n) (1u << (n))
+
 static inline uint8_t mmio_read8(uintptr_t base_va, uint32_t offset)
 {
 	return *(volatile uint8_t *)(base_va + offset);

@@ -12,7 +12,7 @@ int uart_init(struct uart *u, const struct uart_ops *ops, const struct uart_conf
 {
 	if (!is_ring_size(config->rx_bytes) || !is_ring_size(config->tx_bytes))
 		return -EINVAL;
-	*u = (struct uart){.ops = ops, .base_va = config->base_va};
+	*u = (struct uart){ .ops = ops, .base_va = config->base_va };
 	ring_init(&u->rx, config->rx_buf, config->rx_bytes);
 	ring_init(&u->tx, config->tx_buf, config->tx_bytes);
 	return ops->init(u, config);

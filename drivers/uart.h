@@ -5,8 +5,8 @@
  *     hardware FIFO --handle_irq--> rx ring --uart_rx_read--> reader
  *     writer --uart_tx_write--> tx ring --start_tx, handle_irq--> hardware FIFO
  *
- * A full rx ring stops reception instead of dropping: the receive interrupt is masked, bytes stay in
- * the FIFO, and the next uart_rx_read() resumes. What the hardware itself drops is counted.
+ * A full rx ring stops reception instead of dropping: the receive interrupt is masked, bytes stay
+ * in the FIFO, and the next uart_rx_read() resumes. What the hardware itself drops is counted.
  *
  * Locking: the caller serialises all calls on one port, the interrupt handler's too (one lock taken
  * with interrupts masked). uart_rx_used() alone may be called from anywhere.
@@ -20,7 +20,8 @@ struct uart_ops;
 
 /*
  * @base_va:  the port's registers.
- * @clock_hz, @baud: set the line rate from this input clock; if either is 0 the rate stays as it is.
+ * @clock_hz, @baud: set the line rate from this input clock; if either is 0 the rate stays as it
+ * is.
  * @rx_buf, @tx_buf: rings, a power of two bytes each; they belong to the port from now on.
  */
 struct uart_config {
@@ -37,8 +38,8 @@ struct uart_stats {
 	uint64_t irqs;
 	uint64_t rx_bytes;
 	uint64_t tx_bytes;
-	uint64_t rx_stalls; /* times the rx ring was full and reception waited */
-	uint64_t overruns;  /* bytes lost by the hardware: at least this many */
+	uint64_t rx_stalls;   /* times the rx ring was full and reception waited */
+	uint64_t overruns;    /* bytes lost by the hardware: at least this many */
 	uint64_t line_errors; /* framing and parity errors (byte kept), breaks (byte dropped) */
 };
 
@@ -48,14 +49,16 @@ struct uart {
 	struct ring rx;
 	struct ring tx;
 	uint32_t irq_mask; /* the interrupt enable register as last written */
-	bool irq_driven;   /* false: uart_rx_read() and uart_tx_write() work the hardware themselves */
+	bool irq_driven;   /* false: uart_rx_read() and uart_tx_write() work the hardware themselves
+			    */
 	bool rx_stalled;
 	struct uart_stats stats;
 };
 
 struct uart_ops {
 	const char *name;
-	/* Set line and FIFOs, interrupts off. 0, or -EINVAL for a rate that the clock cannot make. */
+	/* Set line and FIFOs, interrupts off. 0, or -EINVAL for a rate that the clock cannot make.
+	 */
 	int (*init)(struct uart *u, const struct uart_config *config);
 	/* Turn reception on or off as an interrupt source. */
 	void (*set_rx_irq)(struct uart *u, bool on);
@@ -76,8 +79,8 @@ extern const struct uart_ops uart_mini_ops;  /* BCM2711 ARM Peripherals, Auxilia
  * Bring up a port, without interrupts. 0, or -EINVAL (ring size not a power of two, rate out of
  * reach), port unusable then.
  */
-int uart_init(struct uart *u, const struct uart_ops *ops, const struct uart_config *config)
-	__must_check;
+int uart_init(struct uart *u, const struct uart_ops *ops,
+	      const struct uart_config *config) __must_check;
 /* From now on the interrupt handler calls ops->handle_irq. */
 void uart_enable_irq(struct uart *u);
 /* Bytes that wait in the rx ring. */

@@ -19,21 +19,21 @@
 /* AUX_ENABLES, from the start of the auxiliary peripherals. */
 #define AUX_TO_MU	0x40
 #define AUX_ENABLES	0x04
-#define AUX_ENABLE_MINI BIT(0)
+#define AUX_ENABLE_MINI REG_BIT(0)
 
 /*
- * The manual swaps the two enable bits. Bit 2 (line status, as on a 16550) has to be set beside bit 0
- * for receive interrupts to come.
+ * The manual swaps the two enable bits. Bit 2 (line status, as on a 16550) has to be set beside bit
+ * 0 for receive interrupts to come.
  */
-#define IER_RX (BIT(0) | BIT(2))
-#define IER_TX BIT(1)
+#define IER_RX (REG_BIT(0) | REG_BIT(2))
+#define IER_TX REG_BIT(1)
 
 #define IIR_CLEAR_FIFOS 0x6u
 #define LCR_8BIT	0x3u /* the manual shows bit 0 alone, which is 7 bits */
-#define LSR_RX_READY	BIT(0)
-#define LSR_OVERRUN	BIT(1)
-#define LSR_TX_ROOM	BIT(5)
-#define LSR_TX_IDLE	BIT(6)
+#define LSR_RX_READY	REG_BIT(0)
+#define LSR_OVERRUN	REG_BIT(1)
+#define LSR_TX_ROOM	REG_BIT(5)
+#define LSR_TX_IDLE	REG_BIT(6)
 #define CNTL_RX_TX	0x3u
 
 #define BUSY_POLLS 1000000u

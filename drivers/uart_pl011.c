@@ -13,33 +13,33 @@
 #define UARTIMSC 0x038
 #define UARTICR	 0x044
 
-#define DR_FE  BIT(8)
-#define DR_PE  BIT(9)
-#define DR_BE  BIT(10)
-#define DR_OE  BIT(11)
+#define DR_FE  REG_BIT(8)
+#define DR_PE  REG_BIT(9)
+#define DR_BE  REG_BIT(10)
+#define DR_OE  REG_BIT(11)
 #define DR_ERR (DR_FE | DR_PE | DR_BE | DR_OE)
 
-#define FR_BUSY BIT(3)
-#define FR_RXFE BIT(4)
-#define FR_TXFF BIT(5)
-#define FR_TXFE BIT(7)
+#define FR_BUSY REG_BIT(3)
+#define FR_RXFE REG_BIT(4)
+#define FR_TXFF REG_BIT(5)
+#define FR_TXFE REG_BIT(7)
 
-#define LCR_FEN	 BIT(4)
+#define LCR_FEN	 REG_BIT(4)
 #define LCR_8BIT (3u << 5)
 #define LCR_8N1	 (LCR_8BIT | LCR_FEN)
 #define LCR_MASK 0xfeu /* all but BRK */
 
-#define CR_UARTEN BIT(0)
-#define CR_TXE	  BIT(8)
-#define CR_RXE	  BIT(9)
+#define CR_UARTEN REG_BIT(0)
+#define CR_TXE	  REG_BIT(8)
+#define CR_RXE	  REG_BIT(9)
 #define CR_ON	  (CR_UARTEN | CR_TXE | CR_RXE)
 
 /* Interrupt at half a receive FIFO (time for the other half), at an eighth of a transmit FIFO. */
 #define IFLS_LEVELS (2u << 3 | 0u)
 
-#define INT_RX	BIT(4)
-#define INT_TX	BIT(5)
-#define INT_RT	BIT(6)
+#define INT_RX	REG_BIT(4)
+#define INT_TX	REG_BIT(5)
+#define INT_RT	REG_BIT(6)
 #define INT_ALL 0x7ffu
 
 /* Sixteen bytes at the slowest usual rate take 0.2 s; a port that stays busy longer is stuck. */
@@ -74,7 +74,8 @@ static int pl011_init(struct uart *u, const struct uart_config *config)
 			line_ok = false;
 	}
 	set_irq_mask(u, 0);
-	/* Changing the line empties the FIFOs: a port that the loader set up alike stays as it is. */
+	/* Changing the line empties the FIFOs: a port that the loader set up alike stays as it is.
+	 */
 	if (!line_ok) {
 		for (uint32_t i = 0; i < BUSY_POLLS && mmio_read32(base, UARTFR) & FR_BUSY; i++)
 			continue;

@@ -7,8 +7,8 @@
  * and eight numbers define a table. The compiler does the rest.
  */
 #define ENTRY(i, b0, b1, b2, b3, b4, b5, b6, b7)                                                   \
-	(((i)&1 ? b0 : 0) ^ ((i)&2 ? b1 : 0) ^ ((i)&4 ? b2 : 0) ^ ((i)&8 ? b3 : 0) ^               \
-	 ((i)&16 ? b4 : 0) ^ ((i)&32 ? b5 : 0) ^ ((i)&64 ? b6 : 0) ^ ((i)&128 ? b7 : 0))
+	(((i) & 1 ? b0 : 0) ^ ((i) & 2 ? b1 : 0) ^ ((i) & 4 ? b2 : 0) ^ ((i) & 8 ? b3 : 0) ^       \
+	 ((i) & 16 ? b4 : 0) ^ ((i) & 32 ? b5 : 0) ^ ((i) & 64 ? b6 : 0) ^ ((i) & 128 ? b7 : 0))
 
 #define BITS_0(i)                                                                                  \
 	ENTRY(i, 0xf26b8303u, 0xe13b70f7u, 0xc79a971fu, 0x8ad958cfu, 0x105ec76fu, 0x20bd8edeu,     \

@@ -12,10 +12,7 @@ struct list {
 	struct list *prev;
 };
 
-#define LIST_INIT(name)                                                                            \
-	{                                                                                          \
-		.next = &(name), .prev = &(name)                                                   \
-	}
+#define LIST_INIT(name) { .next = &(name), .prev = &(name) }
 
 static inline void list_init(struct list *l)
 {
