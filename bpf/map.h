@@ -8,6 +8,7 @@
 
 #include "include/base.h"
 #include "include/err.h"
+#include "include/hal.h"
 #include "include/uapi_new.h"
 #include "bpf/run_ctx.h"
 
@@ -144,7 +145,10 @@ struct bpf_map {
 	struct bpf_map *inner;		 /* MAP_FEAT_INNER: template */
 	const struct map_fd_ops *fd_ops; /* MAP_FEAT_FD_VALUE */
 	void *rt;			 /* runtime, first argument of fd_ops */
-	struct bpf_prog *owner_prog;	 /* prog array: first program, whose kind all must match */
+	/* Runtime's: called in thread context a grace period after the last reference went. */
+	void (*reap_fn)(struct hal_deferred *d);
+	struct hal_deferred reap;
+	struct bpf_prog *owner_prog; /* prog array: first program, whose kind all must match */
 	uint32_t owner_type, owner_jited;
 	uint32_t ifindex;
 };
@@ -184,8 +188,14 @@ int bpf_map_freeze(struct bpf_map *map);
 /* Copy a value in or out, leaving its lock and timer alone (and taking the lock with BPF_F_LOCK).
  */
 void bpf_map_copy_value(struct bpf_map *map, void *dst, const void *src, bool locked);
-/* Atomic reference counts. */
+/* Reference counts; the caller of bpf_map_ref holds one. Context: any. */
 static inline void bpf_map_ref(struct bpf_map *map)
 {
 	__atomic_fetch_add(&map->refs, 1, __ATOMIC_RELAXED);
+}
+/* Maps that the runtime published (reap_fn set); templates are freed by who made them. */
+static inline void bpf_map_put(struct bpf_map *map)
+{
+	if (!__atomic_sub_fetch(&map->refs, 1, __ATOMIC_ACQ_REL))
+		hal_quiesce_defer(&map->reap, map->reap_fn);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "include/base.h"
+#include "include/hal.h"
 #include "include/uapi_new.h"
 #include "bpf/insn_aux.h"
 #include "bpf/run_ctx.h"
@@ -79,7 +80,23 @@ struct bpf_prog {
 	uint64_t (*entry)(void *r1, struct run_ctx *rc);
 
 	void *stats; /* hal_percpu base of struct prog_stats, or NULL */
+
+	void *rt; /* runtime: knobs and statistics switch of a run; NULL in tests without one */
+	/* Runtime's: called in thread context a grace period after the last reference went. */
+	void (*reap_fn)(struct hal_deferred *d);
+	struct hal_deferred reap;
 };
+
+/* Reference counts; the caller of bpf_prog_ref holds one. Context: any. */
+static inline void bpf_prog_ref(struct bpf_prog *prog)
+{
+	__atomic_fetch_add(&prog->refs, 1, __ATOMIC_RELAXED);
+}
+static inline void bpf_prog_put(struct bpf_prog *prog)
+{
+	if (!__atomic_sub_fetch(&prog->refs, 1, __ATOMIC_ACQ_REL))
+		hal_quiesce_defer(&prog->reap, prog->reap_fn);
+}
 
 /*
  * In instructions of an xlated program a map operand is its kernel address: ldimm64 with src_reg
