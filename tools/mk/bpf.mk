@@ -2,7 +2,7 @@
 # eBPF programs: examples/*.bpf.c and bench/*.bpf.c -> build/examples/*.bpf.o, build/bench/*.bpf.o;
 # programs that only tests use: tests/bpf/*.bpf.c -> build/tests/bpf/*.bpf.o.
 #
-# A source may name the eBPF CPU it wants in one of its first five lines: `cpu: v4`.
+# A source may name the eBPF CPU it wants in one of its first five lines: `cpu v4`.
 # examples/NAME.c is a user program for examples/NAME.bpf.c: it gets build/examples/NAME.skel.h
 # from `bpftool gen skeleton` and becomes build/examples/NAME.
 
@@ -24,7 +24,7 @@ $(B)/%.bpf.o: %.bpf.c | $(DEPS_READY)
 	$(call say,BPF,$<)
 	@mkdir -p $(@D)
 	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) \
-		-mcpu=$$(sed -n '1,5s/.*cpu: \(v[1-4]\).*/\1/p' $< | grep . || echo v3) \
+		-mcpu=$$(sed -n '1,5s/.*cpu:\{0,1\} \(v[1-4]\).*/\1/p' $< | grep . || echo v3) \
 		-MMD -MP -c -o $@ $<
 
 $(B)/%.skel.h: $(B)/%.bpf.o
