@@ -10,6 +10,7 @@
 #   build/examples/  build/bench/  eBPF objects and skeleton headers
 
 MAKEFLAGS += --no-builtin-rules
+export PATH := $(PATH):/usr/sbin:/sbin
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -30,7 +31,8 @@ setup:
 	@tools/setup.sh
 
 ## run: set up, build, boot QEMU and run the demonstration
-run: all
+run: setup
+	@$(MAKE) --no-print-directory all
 	@tools/run-demo.sh
 
 ## docs: regenerate the tables in docs/ from the .def files

@@ -29,8 +29,8 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define BIT(n)	      (1ull << (n))
 /* n must be a power of two */
-#define ROUND_UP(x, n)	 (((x) + ((__typeof__(x))(n)-1)) & ~((__typeof__(x))(n)-1))
-#define ROUND_DOWN(x, n) ((x) & ~((__typeof__(x))(n)-1))
+#define ROUND_UP(x, n)	 (((x) + ((__typeof__(x))(n) - 1)) & ~((__typeof__(x))(n) - 1))
+#define ROUND_DOWN(x, n) ((x) & ~((__typeof__(x))(n) - 1))
 #define MIN(a, b)                                                                                  \
 	({                                                                                         \
 		__typeof__(a) min_a_ = (a);                                                        \
@@ -43,7 +43,7 @@
 		__typeof__(b) max_b_ = (b);                                                        \
 		max_a_ > max_b_ ? max_a_ : max_b_;                                                 \
 	})
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
 
 /* One untorn access that the compiler neither repeats nor merges; no ordering between CPUs. */
 #define READ_ONCE(x)	 (*(const volatile __typeof__(x) *)&(x))

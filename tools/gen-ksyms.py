@@ -38,7 +38,8 @@ def main():
     out = ['\t.section .rodata.ksyms, "a"', "\t.balign 8"]
 
     def obj(name, lines, align=4):
-        out.extend([f"\t.balign {align}", f"\t.globl {name}", f"\t.type {name}, %object", f"{name}:"])
+        out.extend([f"\t.balign {align}", f"\t.globl {name}"])
+        out.extend([f"\t.type {name}, %object", f"{name}:"])
         out.extend(lines)
         out.append(f"\t.size {name}, . - {name}")
 

@@ -14,7 +14,7 @@ HOST_CC ?= gcc
 HOST_AR ?= ar
 BPF_CLANG ?= clang-19
 CLANG_FORMAT ?= clang-format-19
-BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+BPFTOOL ?= bpftool
 QEMU_A64 ?= qemu-aarch64
 PYTHON ?= python3
 

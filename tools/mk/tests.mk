@@ -26,19 +26,22 @@ UNIT_LIB_OBJS_$(1) := $$(patsubst %.c,$$(B)/tests/$(1)/obj/%.o,$$(PURE_SRCS) $$(
 $$(B)/tests/$(1)/obj/%.o: %.c | $$(DEPS_READY)
 	$$(call say,CC-$(1),$$<)
 	@mkdir -p $$(@D)
-	$$(Q)$$(T_CC_$(1)) $$(T_CFLAGS_$(1)) $$(call warn_for,$$<) $$(T_CPP_$(1)) -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(T_CC_$(1)) $$(T_CFLAGS_$(1)) $$(call warn_for,$$<) $$(T_CPP_$(1)) \
+		-MMD -MP -c -o $$@ $$<
 
 $$(B)/tests/$(1)/libpure.a: $$(UNIT_LIB_OBJS_$(1))
 	@mkdir -p $$(@D)
 	@rm -f $$@
 	$$(Q)$$(T_AR_$(1)) rcsD $$@ $$^
 
-$$(UNIT_BINS_$(1)): $$(B)/tests/$(1)/%: $$(B)/tests/$(1)/obj/tests/unit/%.o $$(B)/tests/$(1)/libpure.a
+$$(UNIT_BINS_$(1)): $$(B)/tests/$(1)/%: $$(B)/tests/$(1)/obj/tests/unit/%.o \
+		$$(B)/tests/$(1)/libpure.a
 	$$(call say,LD-$(1),$$@)
 	$$(Q)$$(T_CC_$(1)) $$(T_CFLAGS_$(1)) -o $$@ $$^ -lpthread
 
-.SECONDARY: $$(UNIT_LIB_OBJS_$(1)) $$(patsubst %,$$(B)/tests/$(1)/obj/tests/unit/%.o,$$(UNIT_NAMES))
--include $$(UNIT_LIB_OBJS_$(1):.o=.d) $$(patsubst %,$$(B)/tests/$(1)/obj/tests/unit/%.d,$$(UNIT_NAMES))
+UNIT_OBJS_$(1) := $$(patsubst %,$$(B)/tests/$(1)/obj/tests/unit/%.o,$$(UNIT_NAMES))
+.SECONDARY: $$(UNIT_LIB_OBJS_$(1)) $$(UNIT_OBJS_$(1))
+-include $$(UNIT_LIB_OBJS_$(1):.o=.d) $$(UNIT_OBJS_$(1):.o=.d)
 endef
 $(eval $(call unit_rules,host))
 $(eval $(call unit_rules,a64))
@@ -61,7 +64,7 @@ unit-a64: unit-build-a64
 	@$(PYTHON) tools/test.py unit-a64
 
 ## test: everything; closes with `N passed, N failed, N skipped`
-test:
+test: setup
 	@$(PYTHON) tools/test.py --make '$(MAKE)' all
 
 ## target: only the tests that boot boards in QEMU

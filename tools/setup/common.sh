@@ -53,14 +53,17 @@ can_root() {
 debian_mirror() {
 	local suite uri key
 	suite=$(codename)
-	uri=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' |
-		awk -v s="$suite" '$2 == s && $3 == "main" { print $1; exit }')
-	[ -n "$uri" ] || die "no apt source for $suite main: add Debian's archive to /etc/apt/sources.list"
+	uri=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
+		'Identifier: Packages' | awk -v s="$suite" '$2 == s && $3 == "main" { print $1; exit }')
+	[ -n "$uri" ] || die "apt has no source for $suite main"
 	key=$(cat /etc/apt/sources.list.d/*.sources 2> /dev/null | awk -v u="${uri%/}" '
 		BEGIN { RS = ""; FS = "\n" }
 		index($0, u) {
 			for (i = 1; i <= NF; i++)
-				if ($i ~ /^Signed-By:[ \t]*\//) { sub(/^Signed-By:[ \t]*/, "", $i); print $i; exit }
+				if (sub(/^Signed-By:[ \t]*/, "", $i) && $i ~ /^\//) {
+					print $i
+					exit
+				}
 		}')
 	[ -n "$key" ] || key=$(sed -n "s,^deb .*signed-by=\([^] ]*\).* ${uri%/}/* .*,\1,p" \
 		/etc/apt/sources.list /etc/apt/sources.list.d/*.list 2> /dev/null | head -n 1)
@@ -69,4 +72,10 @@ debian_mirror() {
 		[ -e "$k" ] && { echo "$uri $k"; return; }
 	done
 	echo "$uri -"
+}
+
+# deb822 MIRROR SUITES: an apt source file; MIRROR as debian_mirror gives it
+deb822() {
+	printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\n' "${1% *}" "$2"
+	[ "${1#* }" = - ] || printf 'Signed-By: %s\n' "${1#* }"
 }

@@ -22,15 +22,15 @@ newlib_configure_options() {
 
 newlib_build() {
 	local src=$1 dir=$PWD/build/newlib
-	local cflags="-O2 -ffunction-sections -fdata-sections -fno-stack-protector -mno-outline-atomics"
+	local cflags="-O2 -ffunction-sections -fdata-sections -fno-stack-protector"
 	rm -rf "$dir"
 	mkdir -p "$dir/src" "$dir/obj"
 	tar -x -f "$src" -C "$dir/src" --strip-components=1
 	(cd "$dir/obj" && ../src/configure --prefix="$dir/inst" $(newlib_configure_options) \
-		CFLAGS_FOR_TARGET="$cflags -mstrict-align -fno-pie") || return
-	env -u MAKEFLAGS -u MFLAGS make -C "$dir/obj" -j"$(nproc)" all-target-newlib MAKEINFO=true ||
-		return
-	env -u MAKEFLAGS -u MFLAGS make -C "$dir/obj" install-target-newlib MAKEINFO=true
+		CFLAGS_FOR_TARGET="$cflags -mno-outline-atomics -mstrict-align -fno-pie") || return
+	unset MAKEFLAGS MFLAGS MAKELEVEL
+	make -C "$dir/obj" -j"$(nproc)" all-target-newlib MAKEINFO=true || return
+	make -C "$dir/obj" install-target-newlib MAKEINFO=true
 }
 
 setup_newlib() {

@@ -41,10 +41,11 @@ add_backports() {
 	mirror=$(debian_mirror)
 	file=/etc/apt/sources.list.d/bookworm-backports.sources
 	say "adding $file for QEMU 10 (mirror ${mirror% *})"
-	{
-		printf 'Types: deb\nURIs: %s\nSuites: bookworm-backports\nComponents: main\n' "${mirror% *}"
-		[ "${mirror#* }" = - ] || printf 'Signed-By: %s\n' "${mirror#* }"
-	} | as_root tee $file > /dev/null
+	deb822 "$mirror" bookworm-backports | as_root tee $file > /dev/null
+}
+
+install() {
+	quiet build/log/apt-install.log as_root apt-get -q -y --no-install-recommends install "$@"
 }
 
 setup_packages() {
@@ -66,19 +67,20 @@ setup_packages() {
 	quiet build/log/apt-update.log as_root apt-get -q update
 	if [ ${#missing[@]} != 0 ]; then
 		say "apt-get install ${missing[*]}"
-		quiet build/log/apt-install.log as_root apt-get -q -y --no-install-recommends install \
-			"${missing[@]}"
+		install "${missing[@]}"
 	fi
 	if [ -n "$qemu" ]; then
 		say "apt-get install $qemu"
-		quiet build/log/apt-install-qemu.log as_root apt-get -q -y --no-install-recommends install \
-			${qemu%/*} $([ "$qemu" = "${qemu%/*}" ] || echo "-t ${qemu#*/}")
+		case $qemu in
+		*/*) install -t "${qemu#*/}" "${qemu%/*}" ;;
+		*) install "$qemu" ;;
+		esac
 		hash -r
-		qemu_checked || die "qemu-system-aarch64 has no raspi4b machine: QEMU 10 or later is needed"
+		qemu_checked || die "qemu-system-aarch64 has no raspi4b: version 10 is needed"
 	fi
 	hash -r
 	while read -r check names; do
 		case $check in '' | '#'*) continue ;; esac
-		check_holds "$check" || die "${check#*:} still missing after installing $(package_for $names)"
+		check_holds "$check" || die "$(package_for $names) gave no ${check#*:}"
 	done < tools/setup/packages.txt
 }

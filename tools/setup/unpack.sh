@@ -23,11 +23,7 @@ private_apt_open() {
 	[ "$suites" = bookworm ] && suites="bookworm bookworm-backports"
 	rm -rf "$apt_root"
 	mkdir -p "$apt_root"/{lists/partial,cache/archives/partial,parts,deb,root}
-	{
-		printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\n' "${mirror% *}" "$suites"
-		printf 'Architectures: arm64\n'
-		[ "${mirror#* }" = - ] || printf 'Signed-By: %s\n' "${mirror#* }"
-	} > "$apt_root/parts/debian.sources"
+	deb822 "$mirror" "$suites" > "$apt_root/parts/debian.sources"
 	cat > "$apt_root/apt.conf" <<-EOF
 		Dir::Etc::SourceList "/dev/null";
 		Dir::Etc::SourceParts "$apt_root/parts";
