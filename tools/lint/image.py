@@ -25,9 +25,9 @@ def pure_state():
 
 
 def archive_ranges():
-    """[(start, end, path)] of every input section of code, from the link map."""
+    """[(start, end, path)] of every input section, from the link map."""
     ranges = []
-    pattern = re.compile(r"^ \.(?:text|head|init|fini)\S*\s+0x([0-9a-f]+)\s+"
+    pattern = re.compile(r"^ \.\S+\s+0x([0-9a-f]+)\s+"
                          r"0x([0-9a-f]+)\s+(\S.*)$", re.M)
     text = re.sub(r"\n {16,}(0x)", r" \1", MAP.read_text())
     text = text[text.find("Linker script and memory map"):]
