@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs test suites and counts: tools/test.py [--make MAKE] SUITE... (or `all`).
 
-Suites: build, lint, unit-host, unit-a64, target. A suite is a list of programs. A program prints
+Suites: build, lint, unit-host, unit-a64, fuzz (kept inputs and a short run), target. A suite is a list of programs. A program prints
 `ok NAME`, `not ok NAME` and `skip NAME reason` lines, anything else is commentary; it fails as a
 whole (one more failure) when it ends by a signal, runs out of time, exits non-zero without a
 `not ok`, or prints no result at all. Output is kept in build/test/SUITE/PROGRAM.log.
@@ -26,7 +26,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "test"
 JOBS = os.cpu_count() or 1
 RESULT = re.compile(r"(ok|not ok|skip) +(\S.*)")
-BUILD_TARGETS = "all bench-objects test-bpf-objects unit-build-host unit-build-a64 disk sdcard"
+BUILD_TARGETS = "all bench-objects test-bpf-objects unit-build-host unit-build-a64 " \
+    "fuzz-build disk sdcard"
 
 
 class Program:
@@ -99,12 +100,18 @@ def suite_target(_):
             yield Program("target", path.stem, [str(path)], limit(path, 180))
 
 
+def suite_fuzz(_):
+    for src in sorted((ROOT / "tests/fuzz").glob("*.c")):
+        yield Program("fuzz", src.stem, ["tools/fuzz.sh", "replay", src.stem], limit(src, 120))
+
+
 # name: (programs, how many at a time)
 SUITES = {
     "build": (suite_build, 1),
     "lint": (lambda _: [Program("lint", "lint", [sys.executable, "tools/lint/run.py"], 300)], 1),
     "unit-host": (lambda _: unit("unit-host", "host", []), JOBS),
     "unit-a64": (lambda _: unit("unit-a64", "a64", ["qemu-aarch64", "-cpu", "cortex-a72"]), JOBS),
+    "fuzz": (suite_fuzz, JOBS),
     "target": (suite_target, 1),
 }
 

@@ -75,10 +75,6 @@ target: all test-bpf-objects disk
 lint: image
 	@$(PYTHON) tools/lint/run.py
 
-## fuzz: the fuzzers, 60 s each (FUZZ_SECONDS=N), corpus kept in tests/fuzz/corpus
-fuzz: all
-	@tools/fuzz.sh
-
 ## bench: boot under icount, print tables, write build/bench/results.jsonl
 bench: all bench-objects
 	@tools/bench.sh

@@ -31,21 +31,20 @@ codename() {
 	echo "${VERSION_CODENAME:-unknown}"
 }
 
-# The command that runs the rest as root, empty when already root; fails when there is no way.
-as_root() {
-	if [ "$(id -u)" = 0 ]; then
-		"$@"
-	elif [ -t 0 ]; then
-		sudo --preserve-env=DEBIAN_FRONTEND "$@"
-	else
-		sudo -n --preserve-env=DEBIAN_FRONTEND "$@"
-	fi
-}
-
+# can_root: is there a way to become root? Asks for sudo's password where there is a terminal.
 can_root() {
 	[ "$(id -u)" = 0 ] && return 0
 	command -v sudo > /dev/null || return 1
-	[ -t 0 ] || sudo -n true 2> /dev/null
+	sudo -n true 2> /dev/null || { [ -t 0 ] && sudo -v; }
+}
+
+# as_root COMMAND...: after can_root
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	else
+		sudo env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
+	fi
 }
 
 # debian_mirror: "URI KEYRING" of the system's own entry for this release's main archive;
@@ -54,7 +53,8 @@ debian_mirror() {
 	local suite uri key
 	suite=$(codename)
 	uri=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
-		'Identifier: Packages' | awk -v s="$suite" '$2 == s && $3 == "main" { print $1; exit }')
+		'Identifier: Packages' | awk -v s="$suite" '$2 == s && $3 == "main" { print $1 }' |
+		head -n 1)
 	[ -n "$uri" ] || die "apt has no source for $suite main"
 	key=$(cat /etc/apt/sources.list.d/*.sources 2> /dev/null | awk -v u="${uri%/}" '
 		BEGIN { RS = ""; FS = "\n" }

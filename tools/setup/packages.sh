@@ -61,7 +61,7 @@ setup_packages() {
 	[ ${#missing[@]} = 0 ] && [ -z "$qemu" ] && return
 
 	can_root || die "missing Debian packages, and neither root nor sudo to install them:" \
-		"${missing[*]} ${qemu:+$qemu (10 or later)}"
+		"${missing[*]}${qemu:+ ${qemu%/*} (10 or later)}"
 	[ "$qemu" = qemu-system-arm/bookworm-backports ] && add_backports
 	say "apt-get update"
 	quiet build/log/apt-update.log as_root apt-get -q update

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Fuzzers: tests/fuzz/NAME.c holds LLVMFuzzerTestOneInput and becomes build/fuzz/NAME, linked with
+# every pure folder and the host's hal, built by clang with libFuzzer, ASan and UBSan. Seeds and
+# inputs worth keeping are in tests/fuzz/corpus/NAME/.
+
+FUZZ_NAMES := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+FUZZ_BINS := $(addprefix $(B)/fuzz/,$(FUZZ_NAMES))
+FUZZ_LIB_OBJS := $(patsubst %.c,$(B)/fuzz/obj/%.o,$(PURE_SRCS) $(UNIT_SUPPORT))
+FUZZ_CFLAGS := $(STD) -O1 -g -D_GNU_SOURCE -DBAREBPF_TEST -fno-omit-frame-pointer \
+	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+FUZZ_SECONDS ?= 60
+
+# Warnings are gcc's business: the same sources pass it with -Werror.
+$(B)/fuzz/obj/%.o: %.c | $(DEPS_READY)
+	$(call say,FUZZCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(BPF_CLANG) $(FUZZ_CFLAGS) -w $(T_CPP_host) -MMD -MP -c -o $@ $<
+
+$(B)/fuzz/libpure.a: $(FUZZ_LIB_OBJS)
+	@rm -f $@
+	$(Q)$(HOST_AR) rcsD $@ $^
+
+$(FUZZ_BINS): $(B)/fuzz/%: $(B)/fuzz/obj/tests/fuzz/%.o $(B)/fuzz/libpure.a
+	$(call say,FUZZLD,$@)
+	$(Q)$(BPF_CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $^ -lpthread
+
+fuzz-build: $(FUZZ_BINS)
+
+## fuzz: every fuzzer for FUZZ_SECONDS=60 (FUZZ=NAME: one; KEEP=1: new inputs into tests/fuzz/corpus)
+fuzz: fuzz-build
+	@tools/fuzz.sh run $(FUZZ_SECONDS) "$(KEEP)" $(or $(FUZZ),$(FUZZ_NAMES))
+
+.SECONDARY: $(FUZZ_LIB_OBJS)
+-include $(FUZZ_LIB_OBJS:.o=.d) $(patsubst %,$(B)/fuzz/obj/tests/fuzz/%.d,$(FUZZ_NAMES))
