@@ -22,6 +22,8 @@
 #define BOARD_NAME_BYTES   64
 #define BOARD_ARGS_BYTES   1024
 #define BOARD_NOTE_BYTES   192
+#define BOARD_SEED_BYTES   64
+#define BOARD_MPIDR_MASK   0xff00ffffffull /* affinity fields of MPIDR_EL1 */
 
 struct board_range {
 	uint64_t base_pa;
@@ -71,7 +73,7 @@ enum board_cpu_method {
 };
 
 struct board_cpu {
-	uint64_t mpidr;	     /* affinity fields only (MPIDR_EL1 & 0xff00ffffff) */
+	uint64_t mpidr;	     /* affinity fields only (MPIDR_EL1 & BOARD_MPIDR_MASK) */
 	uint64_t release_pa; /* spin-table: write the entry's PA here, clean to PoC, SEV; else 0 */
 	uint32_t pmu_spi;    /* INTID of this core's PMU interrupt when it is an SPI, else 0 */
 };
@@ -112,6 +114,8 @@ struct board_info {
 
 	char bootargs[BOARD_ARGS_BYTES]; /* /chosen/bootargs, NUL-terminated */
 	bool bootargs_cut;		 /* did not fit: the tail is missing */
+	uint8_t rng_seed[BOARD_SEED_BYTES]; /* /chosen/rng-seed: unpredictable, from the loader */
+	uint32_t rng_seed_bytes;	    /* 0: the loader gave none */
 	struct board_range initrd;	 /* /chosen/linux,initrd-*; size 0: none */
 	struct board_range fdt;		 /* where the tree lies; size 0: none was usable */
 };
