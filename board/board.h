@@ -101,7 +101,7 @@ struct board_info {
 	uint32_t pmu_ppi_intid;	   /* 0: none. Enable it beside each core's pmu_spi */
 
 	enum board_cpu_method cpu_method;
-	bool has_psci;			      /* SYSTEM_OFF and SYSTEM_RESET may be called */
+	bool has_psci;			      /* cpu_method is PSCI's: SYSTEM_OFF, SYSTEM_RESET */
 	struct board_cpu cpu[BOARD_MAX_CPUS]; /* [0] is the core that called board_discover() */
 	unsigned int n_cpus;
 	unsigned int n_cpus_ignored; /* described by the tree but beyond BOARD_MAX_CPUS */
@@ -112,12 +112,12 @@ struct board_info {
 	struct board_range gpio;
 	struct board_range mailbox; /* VideoCore property mailbox; size 0: none */
 
-	char bootargs[BOARD_ARGS_BYTES]; /* /chosen/bootargs, NUL-terminated */
-	bool bootargs_cut;		 /* did not fit: the tail is missing */
+	char bootargs[BOARD_ARGS_BYTES];    /* /chosen/bootargs, NUL-terminated */
+	bool bootargs_cut;		    /* did not fit: the tail is missing */
 	uint8_t rng_seed[BOARD_SEED_BYTES]; /* /chosen/rng-seed: unpredictable, from the loader */
 	uint32_t rng_seed_bytes;	    /* 0: the loader gave none */
-	struct board_range initrd;	 /* /chosen/linux,initrd-*; size 0: none */
-	struct board_range fdt;		 /* where the tree lies; size 0: none was usable */
+	struct board_range initrd;	    /* /chosen/linux,initrd-*; size 0: none */
+	struct board_range fdt;		    /* where the tree lies; size 0: none was usable */
 };
 
 /*

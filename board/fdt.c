@@ -372,11 +372,13 @@ static void finish_cpus(struct reader *r)
 	struct board_info *out = r->out;
 	struct board_reserved slots = { .type = BOARD_RESERVED_SPIN_TABLE };
 
-	out->has_psci = r->psci_method != BOARD_CPU_NONE;
-	if (r->any_psci_cpu)
+	/* With one core there may be no enable-method, and PSCI still turns the machine off. */
+	if (r->psci_method != BOARD_CPU_NONE && (r->any_psci_cpu || !r->any_spin_table)) {
 		out->cpu_method = r->psci_method;
-	else if (r->any_spin_table)
+		out->has_psci = true;
+	} else if (r->any_spin_table) {
 		out->cpu_method = BOARD_CPU_SPIN_TABLE;
+	}
 	for (unsigned int i = 0; i < out->n_cpus; i++) {
 		if (!out->cpu[i].release_pa)
 			continue;

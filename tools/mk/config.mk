@@ -16,6 +16,7 @@ BPF_CLANG ?= clang-19
 CLANG_FORMAT ?= clang-format-19
 BPFTOOL ?= bpftool
 QEMU_A64 ?= qemu-aarch64
+QEMU_SYSTEM ?= qemu-system-aarch64
 PYTHON ?= python3
 
 # Pure folders build for the image, the host and aarch64 Linux from the same sources.

@@ -11,12 +11,36 @@ T_CFLAGS := $(STD) -g -D_GNU_SOURCE -DBAREBPF_TEST
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 T_CFLAGS_host := $(T_CFLAGS) -O1 $(ASAN)
 T_CFLAGS_a64 := $(T_CFLAGS) -O2 -static -mno-outline-atomics
-T_CPP_host := -isystem $(UAPI) -I. -Itests/unit
-T_CPP_a64 := -isystem $(UAPI) -isystem $(UAPI_ARM64) -I. -Itests/unit
+T_CPP_host := -isystem $(UAPI) -isystem $(DEPS)/fdt/include -I. -Itests/unit
+T_CPP_a64 := -isystem $(UAPI) -isystem $(UAPI_ARM64) -isystem $(DEPS)/fdt/include -I. -Itests/unit
 T_CC_host := $(HOST_CC)
 T_CC_a64 := $(A64_CC)
 T_AR_host := $(HOST_AR)
 T_AR_a64 := $(A64_AR)
+
+# tests/unit/board.c reads real device trees: QEMU's own and, as QEMU hands it on, the Pi 4's.
+UNIT_EXTRA_board := $(wildcard board/*.c)
+UNIT_LIBS_host_board := -lfdt
+UNIT_LIBS_a64_board := $(DEPS)/fdt/lib/libfdt.a
+TREES := $(patsubst %,$(B)/tests/dtb/%.dtb,virt virt-el2 virt-secure virt-gicv3 virt-16 rpi4)
+TREE_OPTS_virt := -M virt -cpu cortex-a72 -smp 4
+TREE_OPTS_virt-el2 := -M virt,virtualization=on -cpu cortex-a53 -smp 1
+TREE_OPTS_virt-secure := -M virt,secure=on -cpu cortex-a72 -smp 2
+TREE_OPTS_virt-gicv3 := -M virt,gic-version=3 -cpu max -smp 4
+TREE_OPTS_virt-16 := -M virt,gic-version=3 -cpu cortex-a76 -smp 20
+RPI4_DTB := $(DEPS)/dtb/bcm2711-rpi-4-b.dtb
+# Any file will do as kernel and initrd: the machine is not run.
+TREE_OPTS_rpi4 := -M raspi4b -dtb $(RPI4_DTB) -kernel $(RPI4_DTB) -initrd $(RPI4_DTB) \
+	-append uart=mini
+
+$(TREES): $(B)/tests/dtb/%.dtb: tools/mk/tests.mk | $(DEPS_READY)
+	$(call say,DTB,$@)
+	@mkdir -p $(@D)
+	$(Q)$(QEMU_SYSTEM) $(TREE_OPTS_$*) -machine dumpdtb=$@ \
+		$(if $(filter virt%,$*),-m 512 -kernel $(RPI4_DTB) -append test=1) -nic none -display none \
+		>$(B)/tests/dtb/$*.log 2>&1 || { cat $(B)/tests/dtb/$*.log; exit 1; }
+
+$(B)/tests/host/board $(B)/tests/a64/board: | $(TREES)
 
 # unit_rules(variant)
 define unit_rules
@@ -37,7 +61,12 @@ $$(B)/tests/$(1)/libpure.a: $$(UNIT_LIB_OBJS_$(1))
 $$(UNIT_BINS_$(1)): $$(B)/tests/$(1)/%: $$(B)/tests/$(1)/obj/tests/unit/%.o \
 		$$(B)/tests/$(1)/libpure.a
 	$$(call say,LD-$(1),$$@)
-	$$(Q)$$(T_CC_$(1)) $$(T_CFLAGS_$(1)) -o $$@ $$^ -lpthread
+	$$(Q)$$(T_CC_$(1)) $$(T_CFLAGS_$(1)) -o $$@ $$^ $$(B)/tests/$(1)/libpure.a \
+		$$(UNIT_LIBS_$(1)_$$*) -lpthread
+
+# Sources outside the pure folders that a test links: UNIT_EXTRA_NAME, UNIT_LIBS_VARIANT_NAME.
+$$(foreach t,$$(UNIT_NAMES),$$(eval $$(B)/tests/$(1)/$$(t): \
+	$$(patsubst %.c,$$(B)/tests/$(1)/obj/%.o,$$(UNIT_EXTRA_$$(t)))))
 
 UNIT_OBJS_$(1) := $$(patsubst %,$$(B)/tests/$(1)/obj/tests/unit/%.o,$$(UNIT_NAMES))
 .SECONDARY: $$(UNIT_LIB_OBJS_$(1)) $$(UNIT_OBJS_$(1))
