@@ -14,17 +14,18 @@ shift
 common=(-timeout=10 -rss_limit_mb=2048 -max_len=8192)
 
 run_one() {
-	local name=$1 seconds=$2 keep=$3 found=build/fuzz/corpus/$1 kept=tests/fuzz/corpus/$1
+	local name=$1 seconds=$2 keep=$3
+	local found=build/fuzz/corpus/$name kept=tests/fuzz/corpus/$name log=build/fuzz/$name.log
 	mkdir -p "$found" "$kept"
 	printf '%-24s' "$name"
 	if ! "build/fuzz/$name" "${common[@]}" -max_total_time="$seconds" -print_final_stats=1 \
-		-artifact_prefix="build/fuzz/$name-" "$found" "$kept" > "build/fuzz/$name.log" 2>&1; then
+		-artifact_prefix="build/fuzz/$name-" "$found" "$kept" > "$log" 2>&1; then
 		echo FAILED
-		tail -n 30 "build/fuzz/$name.log"
+		tail -n 30 "$log"
 		return 1
 	fi
-	sed -n 's/^stat::number_of_executed_units: */runs /p; s/^stat::average_exec_per_sec: */per s /p' \
-		"build/fuzz/$name.log" | paste -sd' '
+	sed -n 's/^stat::number_of_executed_units: */runs /p
+		s/^stat::average_exec_per_sec: */per s /p' "$log" | paste -sd' '
 	[ "$keep" != 1 ] || "build/fuzz/$name" -merge=1 "$kept" "$found" > /dev/null 2>&1
 	rmdir "$kept" 2> /dev/null || true
 }

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs test suites and counts: tools/test.py [--make MAKE] SUITE... (or `all`).
 
-Suites: build, lint, unit-host, unit-a64, fuzz (kept inputs and a short run), target. A suite is a list of programs. A program prints
-`ok NAME`, `not ok NAME` and `skip NAME reason` lines, anything else is commentary; it fails as a
-whole (one more failure) when it ends by a signal, runs out of time, exits non-zero without a
-`not ok`, or prints no result at all. Output is kept in build/test/SUITE/PROGRAM.log.
+Suites: build, lint, unit-host, unit-a64, fuzz (kept inputs and a short run), target. A suite is a
+list of programs. A program prints `ok NAME`, `not ok NAME` and `skip NAME reason` lines, anything
+else is commentary; it fails as a whole (one more failure) when it ends by a signal, runs out of
+time, exits non-zero without a `not ok`, or prints no result at all. Output is kept in
+build/test/SUITE/PROGRAM.log.
 
 A program may name its time limit in its first 20 lines: `timeout: 300` (seconds). The suite
 `target` is every executable tests/target/*.sh and *.py; arguments after `--only` choose by

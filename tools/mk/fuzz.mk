@@ -26,7 +26,7 @@ $(FUZZ_BINS): $(B)/fuzz/%: $(B)/fuzz/obj/tests/fuzz/%.o $(B)/fuzz/libpure.a
 
 fuzz-build: $(FUZZ_BINS)
 
-## fuzz: every fuzzer for FUZZ_SECONDS=60 (FUZZ=NAME: one; KEEP=1: new inputs into tests/fuzz/corpus)
+## fuzz: every fuzzer for FUZZ_SECONDS=60 (FUZZ=NAME: one; KEEP=1: keep what it finds)
 fuzz: fuzz-build
 	@tools/fuzz.sh run $(FUZZ_SECONDS) "$(KEEP)" $(or $(FUZZ),$(FUZZ_NAMES))
 
