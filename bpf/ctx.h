@@ -66,16 +66,33 @@ enum ctx_field_kind {
 	CTX_PKT_DATA, /* pointer to packet bytes: the UAPI's u32 stands for it */
 	CTX_PKT_META,
 	CTX_PKT_END,
-	CTX_FORBIDDEN, /* the field exists in the UAPI and may not be used in this type */
+	CTX_BUFFER,    /* pointer to a buffer that the program may read and write (raw_tp.w) */
+	CTX_FORBIDDEN, /* the field exists in the UAPI and may not be used on this board */
 };
-enum { CTX_R = 1, CTX_W = 2, CTX_NARROW = 4 /* narrower aligned loads allowed, as in Linux */ };
 
+enum ctx_access {
+	CTX_NARROW =
+		1,     /* narrower loads allowed, at any offset that is a multiple of their width */
+	CTX_BYTES = 2, /* plain bytes: loads and stores of any width, naturally aligned */
+};
+
+/* Sets of program types in the columns below: bit n stands for program type n. */
+#define CTX_BY_ALL  (~0u)
+#define CTX_BY_NONE 0u
+
+/*
+ * All internal fields have the UAPI's byte order and hold at least its bytes, so an access of
+ * `size` bytes at UAPI offset o is one at in_off + (o - off), of the same size; only a pointer
+ * field's load becomes one of in_size (8) bytes.
+ */
 struct ctx_field {
-	uint16_t off, size;	  /* in the UAPI structure */
+	uint16_t off, size;	  /* in the UAPI structure; of one element */
+	uint16_t count;		  /* elements, 1 for a plain field */
 	uint16_t in_off, in_size; /* in the internal structure; in_size 8 for pointers */
 	uint8_t kind;		  /* enum ctx_field_kind */
-	uint8_t access;		  /* CTX_R | CTX_W | CTX_NARROW */
-	uint32_t types;		  /* bit n: allowed for program type n; 0: all types of the kind */
+	uint8_t access;		  /* enum ctx_access */
+	uint32_t readers;	  /* CTX_BY_*: program types that may load it */
+	uint32_t writers;	  /* ... that may store it */
 	const char *name;
 };
 
@@ -84,9 +101,16 @@ struct ctx_field {
  * rights. Context: any.
  */
 const struct ctx_field *ctx_field_find(enum ctx_kind kind, uint32_t off, uint32_t size);
-/* Same, judged for a program type: NULL also where direction or width is not allowed. */
+/*
+ * Same, judged for a program type: NULL also where direction, width or alignment is not allowed, or
+ * the field is forbidden. What Linux's is_valid_access functions say, as data.
+ */
 const struct ctx_field *ctx_field_check(enum ctx_kind kind, enum bpf_prog_type type, uint32_t off,
 					uint32_t size, bool write);
+/* Bytes of the UAPI structure as a program sees it (the most it may be, for plain bytes). */
+uint32_t ctx_uapi_size(enum ctx_kind kind);
+/* Bytes of the internal structure; 0 for kinds that R1 reaches as plain bytes. */
+uint32_t ctx_internal_size(enum ctx_kind kind);
 /*
  * Perform a checked access (checked interpreter): load or store `size` bytes at UAPI offset off of
  * the internal context ctx. 0 or -EACCES. Pointer fields give the 64-bit pointer.
@@ -95,6 +119,14 @@ int ctx_load(enum ctx_kind kind, enum bpf_prog_type type, const void *ctx, uint3
 	     uint32_t size, uint64_t *value) __must_check;
 int ctx_store(enum ctx_kind kind, enum bpf_prog_type type, void *ctx, uint32_t off, uint32_t size,
 	      uint64_t value) __must_check;
+
+struct run_ctx;
+/*
+ * Prepare a run on a context: sets rc->ctx and the regions that a checked run may touch (context,
+ * packet or bytes); returns the value of R1. ctx is the internal structure of the type's kind
+ * (struct ctx_bytes for the plain ones); for CTX_NONE add the regions by hand.
+ */
+void *ctx_run_begin(struct run_ctx *rc, enum bpf_prog_type type, void *ctx);
 
 /* Program types: one row of bpf/prog_types.def each. */
 struct prog_type {

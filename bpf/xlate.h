@@ -35,3 +35,9 @@ int xlate_finish(struct bpf_prog *prog) __must_check;
  * map ids, helper calls keep their id. Context: thread.
  */
 void xlate_dump(const struct bpf_prog *prog, struct bpf_insn *out);
+
+/*
+ * The used map of prog whose directly addressed value (BPF_PSEUDO_MAP_VALUE) holds addr, and the
+ * offset in it; NULL: none. Context: any.
+ */
+struct bpf_map *xlate_value_map(const struct bpf_prog *prog, uintptr_t addr, uint32_t *off);
