@@ -18,6 +18,8 @@ T_CC_a64 := $(A64_CC)
 T_AR_host := $(HOST_AR)
 T_AR_a64 := $(A64_AR)
 
+UNIT_EXTRA_ymodem := kernel/ymodem.c
+
 # tests/unit/board.c reads real device trees: QEMU's own and, as QEMU hands it on, the Pi 4's.
 UNIT_EXTRA_board := $(wildcard board/*.c)
 UNIT_LIBS_host_board := -lfdt
