@@ -11,7 +11,8 @@
 /* ---- the caller: memory that exists, memory that does not, and some fds -----------------------
  */
 
-static uint8_t mem[1 << 16]; /* all of the caller's memory; everything else faults */
+/* All of the caller's memory, whole pages; everything else faults. */
+static uint8_t mem[1 << 16] __aligned(4096);
 static size_t mem_used;
 static size_t readonly_from, readonly_to; /* offsets in mem that cannot be written */
 static struct wire_buf request, reply;
