@@ -51,4 +51,14 @@ _Static_assert(offsetof(struct boot_info, tcr) == BOOT_TCR, "assembly offset");
 _Static_assert(sizeof(struct boot_info) == BOOT_INFO_BYTES, "assembly offset");
 
 extern struct boot_info boot_info;
+
+/* MPIDR affinity fields of CPU i: how a secondary core finds out which one it is. */
+extern uint64_t boot_cpu_mpidr[MAX_CPUS];
+
+/*
+ * Entry of a secondary core, at its physical address, at any exception level, MMU off. Ends in
+ * smp_secondary_main(i) on that CPU's main stack. boot_info and boot_cpu_mpidr must be in memory
+ * (clean to the point of coherency), the CPU's stacks and per-CPU area mapped.
+ */
+void secondary_entry(void);
 #endif

@@ -9,6 +9,7 @@
  */
 
 struct boot_info boot_info;
+uint64_t boot_cpu_mpidr[MAX_CPUS];
 
 #define TABLE_ENTRIES 512
 

@@ -31,16 +31,18 @@ struct cpu_features {
 
 struct cpu {
 	uint32_t id;
-	uint32_t online;      /* 1 once it takes interrupts */
-	uint64_t mpidr;	      /* affinity fields only */
-	struct run_ctx *run;  /* innermost run of a program */
-	uint32_t in_irq;      /* depth of interrupt handlers */
-	uint32_t in_panic;    /* this CPU is reporting a fatal error */
-	uint64_t busy;	      /* odd while in a server request or a call; see kernel/quiesce.c */
-	uint64_t irqs;	      /* interrupts taken */
-	uint64_t faults;      /* faults that ended a program or a probe */
-	uint64_t stack_low;   /* lowest SP seen at an exception on the main stack */
-	uint64_t work_pending; /* bits of enum cpu_work, see kernel/smp.c */
+	uint32_t online;     /* 1 once it takes interrupts */
+	uint64_t mpidr;	     /* affinity fields only */
+	struct run_ctx *run; /* innermost run of a program */
+	uint32_t in_irq;     /* depth of interrupt handlers */
+	uint32_t in_panic;   /* this CPU is reporting a fatal error */
+	uint64_t busy;	     /* kernel/quiesce.h */
+	uint32_t busy_depth;
+	uint32_t reserved;
+	uint64_t irqs;	    /* interrupts taken */
+	uint64_t faults;    /* faults that ended a program or a probe */
+	uint64_t insns;	    /* kernel/pmu.c */
+	uint64_t stack_low; /* lowest SP seen at an exception on the main stack */
 };
 _Static_assert(sizeof(struct cpu) <= PERCPU_BOOT_BYTES, "fits the pages that boot code maps");
 
