@@ -5,17 +5,17 @@
  * What the boot code leaves for the kernel, and the entry point of secondary cores.
  */
 
-#define BOOT_TEXT_PA	 0
-#define BOOT_FDT_PA	 8
-#define BOOT_ROOT_PA	 16
-#define BOOT_IDMAP_PA	 24
-#define BOOT_EMPTY_PA	 32
-#define BOOT_POOL_PA	 40
-#define BOOT_ENTRY_EL	 48
-#define BOOT_LOAD_PA	 56
-#define BOOT_TCR	 64
-#define BOOT_INSNS	 72
-#define BOOT_INFO_BYTES	 80
+#define BOOT_TEXT_PA	0
+#define BOOT_FDT_PA	8
+#define BOOT_ROOT_PA	16
+#define BOOT_IDMAP_PA	24
+#define BOOT_EMPTY_PA	32
+#define BOOT_POOL_PA	40
+#define BOOT_ENTRY_EL	48
+#define BOOT_LOAD_PA	56
+#define BOOT_TCR	64
+#define BOOT_INSNS	72
+#define BOOT_INFO_BYTES 80
 
 #ifndef __ASSEMBLER__
 #include <stddef.h>

@@ -188,7 +188,8 @@ el1_enter:
 	ubfx	x1, x0, #24, #4
 	cbz	x1, 1f
 	mrs	x1, S3_6_C12_C12_5	/* ICC_SRE_EL3 */
-	orr	x1, x1, #0x9		/* SRE, and allow it below */
+	orr	x1, x1, #0x1		/* SRE */
+	orr	x1, x1, #0x8		/* Enable: allow it below */
 	msr	S3_6_C12_C12_5, x1
 	isb
 1:	ubfx	x1, x0, #8, #4		/* is there an EL2? */
@@ -239,7 +240,8 @@ el2_leave:
 	ubfx	x0, x0, #24, #4		/* GIC system registers */
 	cbz	x0, 1f
 	mrs	x0, S3_4_C12_C9_5	/* ICC_SRE_EL2 */
-	orr	x0, x0, #0x9
+	orr	x0, x0, #0x1		/* SRE */
+	orr	x0, x0, #0x8		/* Enable: allow it at EL1 */
 	msr	S3_4_C12_C9_5, x0
 	isb
 	msr	S3_4_C12_C11_0, xzr	/* ICH_HCR_EL2 */

@@ -18,8 +18,8 @@ void backtrace_begin(struct backtrace *bt, uint64_t fp, uint64_t pc);
 bool backtrace_next(struct backtrace *bt);
 
 /*
- * The function of the kernel that holds pc: its name and pc's distance from its start. NULL if pc is
- * not in the kernel's text.
+ * The function of the kernel that holds pc: its name and pc's distance from its start. NULL if pc
+ * is not in the kernel's text.
  */
 const char *ksyms_find(uint64_t pc, uint64_t *offset);
 /* Function number i in order of address, for clients that want the table; NULL past the end. */

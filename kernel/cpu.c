@@ -58,10 +58,10 @@ void cpu_describe(uint64_t midr, char *buf, size_t size)
 		uint16_t part;
 		const char *name;
 	} arm_parts[] = {
-		{ 0xd03, "Cortex-A53" },   { 0xd04, "Cortex-A35" },  { 0xd05, "Cortex-A55" },
-		{ 0xd07, "Cortex-A57" },   { 0xd08, "Cortex-A72" },  { 0xd09, "Cortex-A73" },
-		{ 0xd0a, "Cortex-A75" },   { 0xd0b, "Cortex-A76" },  { 0xd0c, "Neoverse-N1" },
-		{ 0xd40, "Neoverse-V1" },  { 0xd47, "Cortex-A710" }, { 0xd49, "Neoverse-N2" },
+		{ 0xd03, "Cortex-A53" },  { 0xd04, "Cortex-A35" },  { 0xd05, "Cortex-A55" },
+		{ 0xd07, "Cortex-A57" },  { 0xd08, "Cortex-A72" },  { 0xd09, "Cortex-A73" },
+		{ 0xd0a, "Cortex-A75" },  { 0xd0b, "Cortex-A76" },  { 0xd0c, "Neoverse-N1" },
+		{ 0xd40, "Neoverse-V1" }, { 0xd47, "Cortex-A710" }, { 0xd49, "Neoverse-N2" },
 	};
 	unsigned int part = (unsigned int)(midr >> 4) & 0xfff;
 	unsigned int variant = field(midr, 20), revision = field(midr, 0);

@@ -7,7 +7,8 @@
 #include "kernel/cpu.h"
 #include "mm/xlat.h"
 
-static struct uart guessed;
+/* One is in use while the other is brought up. */
+static struct uart ports[2];
 static struct uart *early_uart;
 
 static const struct uart_ops *const uart_ops_of[] = {
@@ -15,31 +16,41 @@ static const struct uart_ops *const uart_ops_of[] = {
 	[BOARD_UART_MINI] = &uart_mini_ops,
 };
 
-void early_console_init(void)
+void early_console_use(const struct board_uart *port)
 {
 	static uint8_t rings[2][16];
-	struct board_boot boot = {
-		.image_pa = boot_info.load_pa,
-		.midr = cpu_get_features()->midr,
-		.entry_el = (unsigned int)boot_info.entry_el,
-	};
+	struct uart *uart = early_uart == &ports[0] ? &ports[1] : &ports[0];
 	struct uart_config config = {
+		.clock_hz = port->clock_hz,
+		.baud = port->baud,
 		.rx_buf = rings[0],
 		.rx_bytes = sizeof(rings[0]),
 		.tx_buf = rings[1],
 		.tx_bytes = sizeof(rings[1]),
 	};
-	struct board_uart uart;
 	void *va;
 
-	if (!board_guess_uart(&boot, &uart))
+	if (port->type == BOARD_UART_NONE || port->type >= ARRAY_SIZE(uart_ops_of))
 		return;
-	va = xlat_device_map(uart.base_pa, uart.size_bytes);
+	va = xlat_device_map(port->base_pa, port->size_bytes);
 	if (!va)
 		return;
 	config.base_va = (uintptr_t)va;
-	if (uart_init(&guessed, uart_ops_of[uart.type], &config) == 0)
-		early_uart = &guessed;
+	if (uart_init(uart, uart_ops_of[port->type], &config) == 0)
+		early_uart = uart;
+}
+
+void early_console_init(void)
+{
+	struct board_boot boot = {
+		.image_pa = boot_info.load_pa,
+		.midr = cpu_get_features()->midr,
+		.entry_el = (unsigned int)boot_info.entry_el,
+	};
+	struct board_uart port;
+
+	if (board_guess_uart(&boot, &port))
+		early_console_use(&port);
 }
 
 void early_console_set(struct uart *uart)

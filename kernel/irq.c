@@ -186,9 +186,8 @@ uint64_t irq_spurious_count(void)
 
 static void dispatch(uint32_t intid)
 {
-	uint8_t number = intid < INTIDS_MAX ?
-				 __atomic_load_n(&irqs.slot_of[intid], __ATOMIC_ACQUIRE) :
-				 0;
+	uint8_t number =
+		intid < INTIDS_MAX ? __atomic_load_n(&irqs.slot_of[intid], __ATOMIC_ACQUIRE) : 0;
 	struct irq_slot *slot;
 
 	if (!number) {

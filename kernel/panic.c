@@ -10,6 +10,7 @@
 #include "kernel/smp.h"
 #include "kernel/trap.h"
 #include "lib/fmt.h"
+#include "mm/oops.h"
 #include "mm/xlat.h"
 
 static enum panic_action panic_action;
@@ -95,8 +96,7 @@ static void say_registers(const struct trap_frame *f)
 		say("x%-2u %016llx%s", i, (unsigned long long)f->x[i], i % 4 == 3 ? "\n" : "  ");
 	say("sp  %016llx\n", (unsigned long long)f->sp);
 	say_place("pc  ", f->pc);
-	say("pstate %08llx  esr %08llx", (unsigned long long)f->pstate,
-	    (unsigned long long)f->esr);
+	say("pstate %08llx  esr %08llx", (unsigned long long)f->pstate, (unsigned long long)f->esr);
 	if (trap_has_address(f->esr))
 		say("  far %016llx", (unsigned long long)f->far);
 	say("\n");
@@ -168,6 +168,17 @@ void panic(const char *fmt, ...)
 	say("\npanic on CPU %u: %s\n", this_cpu()->id, line);
 	say_backtrace((uint64_t)__builtin_frame_address(0), (uint64_t)__builtin_return_address(0));
 	panic_finish();
+}
+
+void mm_oops(const char *fmt, ...)
+{
+	char line[128];
+	__builtin_va_list ap;
+
+	__builtin_va_start(ap, fmt);
+	fmt_vsnprintf(line, sizeof(line), fmt, ap);
+	__builtin_va_end(ap);
+	panic("%s", line);
 }
 
 void panic_trap(const struct trap_frame *f, const char *what)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The end: a message, registers, a symbolised backtrace on the first UART, then halt or reset as the
- * knob says. Other CPUs are stopped. A fault while reporting ends the report, not silently.
+ * The end: a message, registers, a symbolised backtrace on the first UART, then halt or reset as
+ * the knob says. Other CPUs are stopped. A fault while reporting ends the report, not silently.
  */
 #pragma once
 

@@ -9,9 +9,9 @@
 #define PMCR_C	BIT(2) /* reset cycle counter */
 #define PMCR_LC BIT(6) /* cycle counter overflows at 64 bits */
 
-#define COUNTER_INSNS	0
-#define ENABLE_CYCLES	BIT(31)
-#define ENABLE_ALL	0xffffffffull
+#define COUNTER_INSNS 0
+#define ENABLE_CYCLES BIT(31)
+#define ENABLE_ALL    0xffffffffull
 
 void pmu_init_cpu(void)
 {

@@ -170,8 +170,8 @@ int hal_cpu_call(unsigned int cpu, void (*fn)(void *arg), void *arg)
 	if (!is_online(cpu))
 		return -ENODEV;
 	call = &thread_calls[cpu];
-	/* No ticket is drawn with the lock taken: two callers that wait for each other's CPU still do
-	 * what they are asked to. */
+	/* No ticket is drawn with the lock taken: two callers that wait for each other's CPU still
+	 * do what they are asked to. */
 	while (!spin_trylock(&call->lock)) {
 		smp_run_work();
 		spin_relax();
@@ -307,8 +307,8 @@ static int cpu_release(const struct board_info *board, const struct psci *psci, 
 void smp_start(void)
 {
 	const struct board_info *board = machine_get_info();
-	struct psci psci = { .conduit = board->cpu_method == BOARD_CPU_PSCI_SMC ? PSCI_SMC :
-										  PSCI_HVC };
+	struct psci psci = { .conduit = board->cpu_method == BOARD_CPU_PSCI_SMC ? PSCI_SMC
+										: PSCI_HVC };
 	uint32_t want = 1, online;
 	uint64_t end;
 

@@ -30,9 +30,9 @@ void smp_start(void);
 uint32_t smp_online_mask(void);
 
 /*
- * Call fn(arg) on another CPU in irq context; with wait, return when it is done. 0, -EINVAL (no such
- * CPU or the caller's own), -ENODEV (not online). fn must be short. Context: thread, interrupts
- * open (two CPUs that call each other with interrupts masked wait for ever).
+ * Call fn(arg) on another CPU in irq context; with wait, return when it is done. 0, -EINVAL (no
+ * such CPU or the caller's own), -ENODEV (not online). fn must be short. Context: thread,
+ * interrupts open (two CPUs that call each other with interrupts masked wait for ever).
  */
 int smp_call(unsigned int cpu, void (*fn)(void *arg), void *arg, bool wait) __must_check;
 /* The same on every other online CPU; returns when all are done. */

@@ -236,8 +236,8 @@ int time_init_irq(const struct board_info *board)
 {
 	if (timer.freq_hz == 0 || board->timer_virt_intid == 0)
 		return -ENODEV;
-	return irq_register(board->timer_virt_intid, "timer", timer_irq, NULL,
-			    GIC_PRIORITY_NORMAL, 0, 0);
+	return irq_register(board->timer_virt_intid, "timer", timer_irq, NULL, GIC_PRIORITY_NORMAL,
+			    0, 0);
 }
 
 void time_init_cpu(void)

@@ -9,12 +9,12 @@
 #include "kernel/run.h"
 #include "mm/xlat.h"
 
-#define ESR_EC(esr)   ((unsigned int)((esr) >> 26) & 0x3f)
-#define ESR_FSC(esr)  ((unsigned int)(esr)&0x3f)
-#define ESR_WNR	      BIT(6)
-#define ESR_FNV	      BIT(10)
-#define ESR_ISV	      BIT(24)
-#define ESR_SAS(esr)  ((unsigned int)((esr) >> 22) & 3)
+#define ESR_EC(esr)  ((unsigned int)((esr) >> 26) & 0x3f)
+#define ESR_FSC(esr) ((unsigned int)(esr) & 0x3f)
+#define ESR_WNR	     BIT(6)
+#define ESR_FNV	     BIT(10)
+#define ESR_ISV	     BIT(24)
+#define ESR_SAS(esr) ((unsigned int)((esr) >> 22) & 3)
 
 /* Exception classes, ESR_EL1.EC. */
 enum {
@@ -84,8 +84,7 @@ bool trap_has_address(uint64_t esr)
 	if (ec == EC_PC_ALIGN)
 		return true;
 	/* FnV only has a meaning for external aborts. */
-	return (ec == EC_IABORT || ec == EC_DABORT) &&
-	       (ESR_FSC(esr) != 0x10 || !(esr & ESR_FNV));
+	return (ec == EC_IABORT || ec == EC_DABORT) && (ESR_FSC(esr) != 0x10 || !(esr & ESR_FNV));
 }
 
 /* ---- fix-ups --------------------------------------------------------------------------------- */

@@ -65,14 +65,14 @@
 #define LAYOUT_UL(x) x##UL
 #endif
 
-#define PAGE_SHIFT 12
-#define PAGE_BYTES (LAYOUT_UL(1) << PAGE_SHIFT)
-#define PAGE_MASK  (PAGE_BYTES - 1)
-#define BLOCK_SHIFT 21
-#define BLOCK_BYTES (LAYOUT_UL(1) << BLOCK_SHIFT)
-#define BLOCK_MASK  (BLOCK_BYTES - 1)
-#define GIGA_SHIFT 30
-#define GIGA_BYTES (LAYOUT_UL(1) << GIGA_SHIFT)
+#define PAGE_SHIFT	12
+#define PAGE_BYTES	(LAYOUT_UL(1) << PAGE_SHIFT)
+#define PAGE_MASK	(PAGE_BYTES - 1)
+#define BLOCK_SHIFT	21
+#define BLOCK_BYTES	(LAYOUT_UL(1) << BLOCK_SHIFT)
+#define BLOCK_MASK	(BLOCK_BYTES - 1)
+#define GIGA_SHIFT	30
+#define GIGA_BYTES	(LAYOUT_UL(1) << GIGA_SHIFT)
 #define PAGES_PER_BLOCK (LAYOUT_UL(1) << (BLOCK_SHIFT - PAGE_SHIFT))
 
 #define MAX_CPUS 8
@@ -98,17 +98,18 @@
  * with the bit clear it has run into the guard (exception entry tests just that bit, after it has
  * made room for its frame). Each CPU has STACKS_PER_CPU slots in a row.
  */
-#define STACK_BASE	LAYOUT_UL(0xffffffffc0000000)
-#define STACK_BIT	15
-#define STACK_BYTES	(LAYOUT_UL(1) << STACK_BIT)
-#define STACK_SLOT	(STACK_BYTES * 2)
-#define STACKS_PER_CPU	2
-#define STACK_MAIN	0 /* slot of the thread and interrupt stack */
-#define STACK_EMERGENCY 1 /* slot used when the main stack has overflowed */
-#define STACK_EMERGENCY_BYTES LAYOUT_UL(0x2000) /* mapped part of the emergency slot, at its top */
-#define STACK_CPU_BYTES (STACK_SLOT * STACKS_PER_CPU)
+#define STACK_BASE	      LAYOUT_UL(0xffffffffc0000000)
+#define STACK_BIT	      15
+#define STACK_BYTES	      (LAYOUT_UL(1) << STACK_BIT)
+#define STACK_SLOT	      (STACK_BYTES * 2)
+#define STACKS_PER_CPU	      2
+#define STACK_MAIN	      0			/* slot of the thread and interrupt stack */
+#define STACK_EMERGENCY	      1			/* slot used when the main stack has overflowed */
+#define STACK_EMERGENCY_BYTES LAYOUT_UL(0x2000) /* mapped part of the emergency slot, at its top   \
+						 */
+#define STACK_CPU_BYTES	     (STACK_SLOT * STACKS_PER_CPU)
 #define STACK_TOP(cpu, slot) (STACK_BASE + STACK_CPU_BYTES * (cpu) + STACK_SLOT * ((slot) + 1))
-#define STACK_END	LAYOUT_UL(0xffffffffd0000000)
+#define STACK_END	     LAYOUT_UL(0xffffffffd0000000)
 
 #define DEVICE_BASE LAYOUT_UL(0xffffffffd0000000)
 #define DEVICE_END  LAYOUT_UL(0xffffffffd8000000)
@@ -136,22 +137,22 @@
  * Translation table descriptors, 4 KB granule (Arm ARM, "VMSAv8-64 translation table format
  * descriptors").
  */
-#define PTE_VALID    LAYOUT_UL(0x1)
-#define PTE_TABLE    LAYOUT_UL(0x3) /* level 1 and 2: next table */
-#define PTE_BLOCK    LAYOUT_UL(0x1) /* level 1 and 2 */
-#define PTE_PAGE     LAYOUT_UL(0x3) /* level 3 */
-#define PTE_TYPE     LAYOUT_UL(0x3)
-#define PTE_ATTR(i)  (LAYOUT_UL(i) << 2)
+#define PTE_VALID     LAYOUT_UL(0x1)
+#define PTE_TABLE     LAYOUT_UL(0x3) /* level 1 and 2: next table */
+#define PTE_BLOCK     LAYOUT_UL(0x1) /* level 1 and 2 */
+#define PTE_PAGE      LAYOUT_UL(0x3) /* level 3 */
+#define PTE_TYPE      LAYOUT_UL(0x3)
+#define PTE_ATTR(i)   (LAYOUT_UL(i) << 2)
 #define PTE_ATTR_MASK (LAYOUT_UL(7) << 2)
-#define PTE_EL0	     (LAYOUT_UL(1) << 6)
-#define PTE_RO	     (LAYOUT_UL(1) << 7)
-#define PTE_SH_INNER (LAYOUT_UL(3) << 8)
-#define PTE_AF	     (LAYOUT_UL(1) << 10)
-#define PTE_NG	     (LAYOUT_UL(1) << 11)
-#define PTE_CONTIG   (LAYOUT_UL(1) << 52)
-#define PTE_PXN	     (LAYOUT_UL(1) << 53)
-#define PTE_UXN	     (LAYOUT_UL(1) << 54)
-#define PTE_ADDR     LAYOUT_UL(0x0000fffffffff000)
+#define PTE_EL0	      (LAYOUT_UL(1) << 6)
+#define PTE_RO	      (LAYOUT_UL(1) << 7)
+#define PTE_SH_INNER  (LAYOUT_UL(3) << 8)
+#define PTE_AF	      (LAYOUT_UL(1) << 10)
+#define PTE_NG	      (LAYOUT_UL(1) << 11)
+#define PTE_CONTIG    (LAYOUT_UL(1) << 52)
+#define PTE_PXN	      (LAYOUT_UL(1) << 53)
+#define PTE_UXN	      (LAYOUT_UL(1) << 54)
+#define PTE_ADDR      LAYOUT_UL(0x0000fffffffff000)
 
 /* MAIR_EL1 and the indices into it. */
 #define MAIR_NORMAL 0 /* write-back, read and write allocate */
@@ -171,14 +172,14 @@
  * TCR_EL1 without IPS: T0SZ = T1SZ = 25, 4 KB granules, walks inner shareable and write-back
  * cacheable, ASID of 8 bits from TTBR0.
  */
-#define TCR_T0SZ	LAYOUT_UL(25)
-#define TCR_T1SZ	(LAYOUT_UL(25) << 16)
-#define TCR_WALK0	((LAYOUT_UL(1) << 8) | (LAYOUT_UL(1) << 10) | (LAYOUT_UL(3) << 12))
-#define TCR_WALK1	((LAYOUT_UL(1) << 24) | (LAYOUT_UL(1) << 26) | (LAYOUT_UL(3) << 28))
-#define TCR_TG1_4K	(LAYOUT_UL(2) << 30)
-#define TCR_VALUE	(TCR_T0SZ | TCR_T1SZ | TCR_WALK0 | TCR_WALK1 | TCR_TG1_4K)
-#define TCR_IPS_SHIFT	32
-#define TCR_IPS_MAX	5 /* 48 bits: more needs another descriptor format */
+#define TCR_T0SZ      LAYOUT_UL(25)
+#define TCR_T1SZ      (LAYOUT_UL(25) << 16)
+#define TCR_WALK0     ((LAYOUT_UL(1) << 8) | (LAYOUT_UL(1) << 10) | (LAYOUT_UL(3) << 12))
+#define TCR_WALK1     ((LAYOUT_UL(1) << 24) | (LAYOUT_UL(1) << 26) | (LAYOUT_UL(3) << 28))
+#define TCR_TG1_4K    (LAYOUT_UL(2) << 30)
+#define TCR_VALUE     (TCR_T0SZ | TCR_T1SZ | TCR_WALK0 | TCR_WALK1 | TCR_TG1_4K)
+#define TCR_IPS_SHIFT 32
+#define TCR_IPS_MAX   5 /* 48 bits: more needs another descriptor format */
 
 /* ASIDs of TTBR0 (bits 63:48): the empty tree and the poke tree. */
 #define ASID_EMPTY LAYOUT_UL(0)

@@ -26,8 +26,8 @@ static struct {
 	uint64_t *busy;	     /* bit set: frame i is not free as a whole */
 	uint64_t base_pa;
 	uint32_t n_frames;
-	uint32_t partial;  /* first of the split frames with a free page */
-	uint32_t hint;	   /* below this index no frame is free as a whole */
+	uint32_t partial; /* first of the split frames with a free page */
+	uint32_t hint;	  /* below this index no frame is free as a whole */
 	uint64_t total_pages, free_pages, free_frames;
 	uint64_t used_pages[PHYS_PURPOSES];
 } phys;
@@ -38,9 +38,9 @@ static uint64_t boot_busy;
 const char *phys_purpose_name(enum phys_purpose purpose)
 {
 	static const char *const names[PHYS_PURPOSES] = {
-		[PHYS_IMAGE] = "image",	  [PHYS_TABLE] = "tables", [PHYS_FRAMES] = "frame records",
-		[PHYS_STACK] = "stacks",  [PHYS_PERCPU] = "per-cpu", [PHYS_HEAP] = "heap",
-		[PHYS_MAP] = "maps",	  [PHYS_CODE] = "code",	   [PHYS_RESERVED] = "reserved",
+		[PHYS_IMAGE] = "image",	 [PHYS_TABLE] = "tables",   [PHYS_FRAMES] = "frame records",
+		[PHYS_STACK] = "stacks", [PHYS_PERCPU] = "per-cpu", [PHYS_HEAP] = "heap",
+		[PHYS_MAP] = "maps",	 [PHYS_CODE] = "code",	    [PHYS_RESERVED] = "reserved",
 	};
 
 	return purpose < PHYS_PURPOSES ? names[purpose] : "?";

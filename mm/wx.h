@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Check of the live translation tables: no physical page is writable in one place and executable in
- * another (or the same), nothing is executable at EL0 or writable at EL0, and the direct map is made
- * of whole 2 MB blocks. Reads TTBR0_EL1 and TTBR1_EL1 and follows the descriptors that the hardware
- * follows; believes no record of mm/.
+ * another (or the same), nothing is executable at EL0 or writable at EL0, and the direct map is
+ * made of whole 2 MB blocks. Reads TTBR0_EL1 and TTBR1_EL1 and follows the descriptors that the
+ * hardware follows; believes no record of mm/.
  */
 #pragma once
 
@@ -22,8 +22,8 @@ struct wx_report {
 
 /*
  * Walk the tables of this CPU. 0; -EPERM if violations were found (first one in the report);
- * -E2BIG if more than WX_MAX_EXEC executable stretches exist. Context: thread; changes to the tables
- * meanwhile may be missed.
+ * -E2BIG if more than WX_MAX_EXEC executable stretches exist. Context: thread; changes to the
+ * tables meanwhile may be missed.
  */
 int wx_check(struct wx_report *out) __must_check;
 

@@ -8,7 +8,7 @@
 #include "lib/spinlock.h"
 #include "mm/phys.h"
 
-#define TABLE_ENTRIES	 512
+#define TABLE_ENTRIES	  512
 #define PTE_ADDR_TLBI(va) (((va) >> PAGE_SHIFT) & 0xfffffffffffull)
 /* From this many entries on, invalidating everything is cheaper than one by one. */
 #define TLBI_ALL_FROM 128
@@ -52,8 +52,8 @@ static uint64_t *l2_entry(uint64_t va)
 }
 
 /*
- * The entry that maps va, or the entry where a mapping is missing; *bytes is what it covers. A block
- * of level 1 is never made here.
+ * The entry that maps va, or the entry where a mapping is missing; *bytes is what it covers. A
+ * block of level 1 is never made here.
  */
 static uint64_t *leaf_entry(uint64_t va, uint64_t *bytes)
 {

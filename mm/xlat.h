@@ -36,8 +36,8 @@ int xlat_map_pieces(uint64_t va, const uint64_t *pa, unsigned int n_pieces, uint
 		    enum xlat_kind kind) __must_check;
 
 /*
- * Take away what is mapped in [va, va + bytes); gaps are allowed, a block that is only partly inside
- * is not: -EINVAL, nothing changes. Tables that become empty go back to the page allocator.
+ * Take away what is mapped in [va, va + bytes); gaps are allowed, a block that is only partly
+ * inside is not: -EINVAL, nothing changes. Tables that become empty go back to the page allocator.
  */
 int xlat_unmap(uint64_t va, uint64_t bytes);
 
@@ -75,8 +75,8 @@ int xlat_code_frame_give(uint64_t frame_pa) __must_check;
 
 /*
  * Before RAM is known: look at memory at an arbitrary physical address, read only, through a window
- * that ends with xlat_peek_end. Returns its address, or NULL if it does not fit (16 MB in all) or cannot be
- * read. Boot core only.
+ * that ends with xlat_peek_end. Returns its address, or NULL if it does not fit (16 MB in all) or
+ * cannot be read. Boot core only.
  */
 const void *xlat_peek(uint64_t pa, uint64_t bytes);
 void xlat_peek_end(void);
@@ -87,7 +87,7 @@ void *xlat_device_map(uint64_t pa, uint64_t bytes);
 
 /* Table pages as seen by the page allocator's accounting; counters of maintenance. */
 struct xlat_stats {
-	uint64_t tlbi;	/* TLB invalidate instructions issued, this kernel's whole life */
+	uint64_t tlbi;	 /* TLB invalidate instructions issued, this kernel's whole life */
 	uint64_t tables; /* table pages beyond those of the boot code */
 };
 void xlat_get_stats(struct xlat_stats *out);
