@@ -14,6 +14,7 @@
 
 struct bpf_map;
 struct bpf_btf;
+struct bpf_prog;
 
 /* What a type can do; column `features` of map_types.def. */
 enum map_feature {
@@ -34,8 +35,12 @@ enum map_feature {
 
 /* How objects behind handles get in and out of fd-array maps; given by runtime/. */
 struct map_fd_ops {
-	/* Reference to the object behind a handle, checked for this map; or -errno. */
+	/*
+	 * Reference to the object behind a handle, checked for this map (bpf_prog_array_check,
+	 * inner->ops->inner_fits); or -errno.
+	 */
 	int (*get)(void *rt, struct bpf_map *map, uint32_t handle, void **obj);
+	/* Drop it; programs may use the object until a grace period from now has passed. */
 	void (*put)(void *rt, struct bpf_map *map, void *obj);
 	uint32_t (*id)(void *obj);
 };
@@ -48,23 +53,46 @@ enum map_lookup_kind {
 	MAP_LOOKUP_CALL = 0,	 /* not inlinable: call ops->lookup */
 	MAP_LOOKUP_INDEX,	 /* array: index < max ? base + (index & mask) * stride : NULL */
 	MAP_LOOKUP_INDEX_PERCPU, /* as INDEX, then + this CPU's per-CPU offset */
-	MAP_LOOKUP_HASH,	 /* keyed hash, chained buckets: see struct map_lookup.hash */
-	MAP_LOOKUP_INDEX_MAP, /* array of maps: the value is the inner map's pointer, may be NULL */
-	MAP_LOOKUP_LPM,
+	MAP_LOOKUP_HASH,	 /* keyed hash, chained buckets: see below */
+	MAP_LOOKUP_INDEX_MAP, /* array of pointers (array of maps, prog array): *slot, may be NULL
+			       */
 };
+
+/*
+ * MAP_LOOKUP_HASH. Key words: x[i] is the little-endian 64-bit word at byte 8 * i of the key, the
+ * last one at byte key_bytes - 8 when key_bytes > 8; a key shorter than 8 bytes is one word, zero
+ * extended. Two secret words go with each:
+ *
+ *	hash   = sum over i of umulh(x[i], secret[2 * i]) + x[i] * secret[2 * i + 1]   (mod 2^64)
+ *	offset = (hash & mask) * 8
+ *	e      = *(base + offset) & ~MAP_HASH_LOCKED	  plain load; what follows depends on it
+ *	while (!(e & MAP_HASH_END))
+ *		if the key_bytes bytes at e + key_off are the key: hit
+ *		e = *(e + next_off)
+ *	e == (offset | MAP_HASH_END) ? miss : start again at the load of the bucket
+ *
+ * An element may move to another bucket while a reader stands on it; the reader then arrives at
+ * another end mark and starts again. Where hash_off is not 0, the low 32 bits of the hash are there
+ * in each element: compare them before long keys. The secret words of a map also lie in memory
+ * right below base: secret[0] at base - 16 * words, words = (key_bytes + 7) / 8.
+ */
+#define MAP_HASH_END	1ul /* end mark: chain of the bucket at byte offset (mark & ~7) */
+#define MAP_HASH_LOCKED 2ul /* in a bucket word only: a writer is at work; readers ignore it */
+
 struct map_lookup {
 	enum map_lookup_kind kind;
-	uintptr_t base;	 /* INDEX: value 0. PERCPU: hal_percpu base. HASH: bucket array */
+	uintptr_t base;	 /* INDEX: value 0. PERCPU: hal_percpu base. HASH: bucket words */
 	uint32_t max;	 /* INDEX: entries */
+	uint32_t mask;	 /* INDEX: power of two >= max, minus 1. HASH: buckets - 1 */
 	uint32_t stride; /* INDEX: bytes between values */
 	struct {
-		uint32_t mask;	      /* bucket = hash & mask */
-		uint8_t bucket_shift; /* bytes of a bucket head = 1 << shift */
-		uint8_t key_bytes;
-		uint16_t key_off, hash_off, next_off, value_off; /* in an element */
-		uint64_t secret[2];
-		uint16_t ref_off; /* LRU: byte set to 1 on a hit; 0 none */
-		uint8_t percpu;	  /* value_off holds a per-CPU base */
+		uint32_t key_bytes;
+		uint16_t key_off, hash_off, next_off; /* in an element; hash_off 0: none */
+		uint16_t ref_off;		      /* LRU: byte to set to 1 on a hit; 0 none */
+		uint32_t value_off;		      /* result: e + value_off */
+		uint8_t percpu;		/* value_off holds a hal_percpu base instead of the value */
+		uint8_t deref;		/* value_off holds the result itself (inner map) */
+		const uint64_t *secret; /* see above */
 	} hash;
 };
 
@@ -77,6 +105,12 @@ struct map_lookup {
 struct bpf_map_ops {
 	/* Judge attr before anything is made. Thread. */
 	int (*alloc_check)(const union bpf_attr *attr);
+	/*
+	 * Judge the types of key (0: none given) and value, whose sizes are right. NULL: a key type
+	 * is a must, any will do. Thread.
+	 */
+	int (*check_btf)(const struct bpf_map *map, const struct bpf_btf *btf, uint32_t key_id,
+			 uint32_t value_id);
 	/* Make the map; common fields are filled in by bpf_map_create. Thread. */
 	int (*alloc)(const union bpf_attr *attr, struct bpf_map **out);
 	/* No program, handle or map refers to it and a grace period has passed. Thread. */
@@ -84,7 +118,11 @@ struct bpf_map_ops {
 	/* Last handle and pin gone while programs may still use it (prog array: break cycles). */
 	void (*release_uref)(struct bpf_map *map);
 
-	/* Value, or NULL. The value stays valid until the run is over. */
+	/*
+	 * Value, or NULL. The memory stays a value of this map until the run is over. Maps of
+	 * objects (prog array, map in map, perf event array): the object itself, which lives
+	 * until the run is over.
+	 */
 	void *(*lookup)(struct bpf_map *map, const void *key);
 	void *(*lookup_percpu)(struct bpf_map *map, const void *key, unsigned int cpu);
 	int (*update)(struct bpf_map *map, const void *key, const void *value, uint64_t flags);
@@ -148,8 +186,8 @@ struct bpf_map {
 	/* Runtime's: called in thread context a grace period after the last reference went. */
 	void (*reap_fn)(struct hal_deferred *d);
 	struct hal_deferred reap;
-	struct bpf_prog *owner_prog; /* prog array: first program, whose kind all must match */
-	uint32_t owner_type, owner_jited;
+	/* Prog array: of the program that bpf_prog_array_check saw first. Type 0: none yet. */
+	uint32_t owner_type, owner_flags, owner_jited;
 	uint32_t ifindex;
 };
 
@@ -166,11 +204,18 @@ const struct map_type *bpf_map_type_get(enum bpf_map_type type);
 
 /*
  * Make a map from attr (whose handles runtime/ has resolved into btf, inner). Checks everything,
- * then allocates. 0 and *out with refs = urefs = 1, or -errno. Thread.
+ * then allocates. 0 and *out with refs = urefs = 1, or -errno, nothing made. Thread.
+ *
+ * References: where attr names type ids, the caller's reference on btf passes to (*out)->btf;
+ * otherwise (*out)->btf is NULL and the caller keeps it. inner is only read: the map holds a copy
+ * of its shape ((*out)->inner, without btf).
  */
 int bpf_map_create(const union bpf_attr *attr, struct bpf_map *inner, struct bpf_btf *btf, void *rt,
 		   const struct map_fd_ops *fd_ops, struct bpf_map **out) __must_check;
-/* Free at once: no references, grace period over. Thread. */
+/*
+ * Free at once: no references, grace period over. map->btf is the caller's to drop, before. What
+ * the map holds (programs, inner maps) is given to fd_ops->put. Thread.
+ */
 void bpf_map_destroy(struct bpf_map *map);
 
 /* bpf(2) element operations in syscall shape, with flags checked as Linux does. Thread. */
@@ -185,9 +230,20 @@ int bpf_map_sys_batch(struct bpf_map *map, enum bpf_cmd cmd, const void *in, voi
 		      void *values, uint32_t *count, uint64_t elem_flags, uint64_t flags);
 int bpf_map_freeze(struct bpf_map *map);
 
-/* Copy a value in or out, leaving its lock and timer alone (and taking the lock with BPF_F_LOCK).
+/*
+ * Copy value_size bytes without the map's lock and timer fields, which keep what dst has. With
+ * lock_in (dst or src, whichever lies in the map) the copy is made under that value's lock, as
+ * BPF_F_LOCK asks. Context: any.
  */
-void bpf_map_copy_value(struct bpf_map *map, void *dst, const void *src, bool locked);
+void bpf_map_copy_value(struct bpf_map *map, void *dst, const void *src, void *lock_in);
+
+/*
+ * May a program be in this prog array, or tail call through it? The first program that asks sets
+ * what the others must match: its type and, for XDP, whether it takes fragments. 0 or -EINVAL.
+ * Thread.
+ */
+int bpf_prog_array_check(struct bpf_map *map, const struct bpf_prog *prog) __must_check;
+
 /* Reference counts; the caller of bpf_map_ref holds one. Context: any. */
 static inline void bpf_map_ref(struct bpf_map *map)
 {
