@@ -53,6 +53,12 @@ struct board_uart {
 	uint32_t clock_hz; /* input clock of the baud generator; 0: unknown, keep the loader's rate
 			    */
 	uint32_t baud;	   /* wanted line rate; 0: keep what the loader has set */
+	uint32_t firmware_clock; /* number to ask board_info.mailbox for clock_hz by; 0: none */
+	/* Pins that lead out of the chip, set by board_info.gpio before use. */
+	bool has_pins;
+	uint8_t pin_tx;
+	uint8_t pin_rx;
+	uint8_t pin_function; /* in the GPIO driver's numbers */
 };
 
 enum board_gic_type { BOARD_GIC_NONE, BOARD_GIC_V2, BOARD_GIC_V3 };

@@ -5,6 +5,8 @@
  */
 #include "board/boards.h"
 #include "board/ranges.h"
+#include "drivers/gpio_bcm.h"
+#include "drivers/mailbox_bcm.h"
 
 #define N_CPUS 4
 
@@ -14,6 +16,9 @@
 #define FIRMWARE_BYTES	 (512u << 10)
 #define SPIN_TABLE_BYTES 4096u
 #define RELEASE_PA	 0xd8u
+
+#define PL011_PA     0xfe201000u
+#define MINI_UART_PA 0xfe215040u
 
 /* The firmware's default (init_uart_clock in config.txt). */
 #define PL011_CLOCK_HZ 48000000u
@@ -33,10 +38,10 @@ static void set_fallback(struct board_info *info)
 	info->reserved[info->n_reserved++] = firmware;
 	info->reserved[info->n_reserved++] = slots;
 	info->uart[0] = (struct board_uart){
-		.type = BOARD_UART_PL011, .base_pa = 0xfe201000, .size_bytes = 0x200, .intid = 153
+		.type = BOARD_UART_PL011, .base_pa = PL011_PA, .size_bytes = 0x200, .intid = 153
 	};
 	info->uart[1] = (struct board_uart){
-		.type = BOARD_UART_MINI, .base_pa = 0xfe215040, .size_bytes = 0x40, .intid = 125
+		.type = BOARD_UART_MINI, .base_pa = MINI_UART_PA, .size_bytes = 0x40, .intid = 125
 	};
 	info->n_uarts = 2;
 	info->gic.type = BOARD_GIC_V2;
@@ -55,6 +60,17 @@ static void set_fallback(struct board_info *info)
 	info->mailbox = (struct board_range){ 0xfe00b880, 0x40 };
 }
 
+/* UART0 and UART1 can both be put on the pins of the 40-pin header that are meant for a console. */
+static void set_console_pins(struct board_uart *uart)
+{
+	uart->has_pins = true;
+	uart->pin_tx = 14;
+	uart->pin_rx = 15;
+	uart->pin_function = uart->type == BOARD_UART_PL011 ? GPIO_BCM_ALT0 : GPIO_BCM_ALT5;
+	uart->firmware_clock =
+		uart->type == BOARD_UART_PL011 ? MAILBOX_CLOCK_UART : MAILBOX_CLOCK_CORE;
+}
+
 void board_setup_rpi4(const struct board_boot *boot, struct board_info *info)
 {
 	(void)boot;
@@ -63,14 +79,20 @@ void board_setup_rpi4(const struct board_boot *boot, struct board_info *info)
 	info->pmu_ppi_intid = PMU_PPI_INTID;
 	/*
 	 * The tree's stdout-path is the mini UART, whose rate follows the VideoCore's clock. The
-	 * PL011 has a clock of its own and a deeper FIFO, and can be put on the same two pins.
+	 * PL011 has a clock of its own and a deeper FIFO: it is the console unless `uart=` says
+	 * else.
 	 */
-	for (unsigned int i = info->n_uarts; i-- > 0;) {
-		if (info->uart[i].type != BOARD_UART_PL011)
+	for (unsigned int i = 0; i < info->n_uarts; i++) {
+		struct board_uart *uart = &info->uart[i];
+
+		if (uart->base_pa != PL011_PA && uart->base_pa != MINI_UART_PA)
 			continue;
-		info->console_uart = i;
-		if (!info->uart[i].clock_hz)
-			info->uart[i].clock_hz = PL011_CLOCK_HZ;
-		info->uart[i].baud = CONSOLE_BAUD;
+		set_console_pins(uart);
+		uart->baud = CONSOLE_BAUD;
+		if (uart->base_pa == PL011_PA) {
+			info->console_uart = i;
+			if (!uart->clock_hz)
+				uart->clock_hz = PL011_CLOCK_HZ;
+		}
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * linux/bpf.h for board, host and tests, plus the few constants newer than the oldest header that
- * we build with (linux-libc-dev 6.12). Numbers and layouts are the kernel's ABI. Names of our own
- * where the header has enumerators, since those cannot be asked for with #ifdef.
+ * we build with (linux-libc-dev 6.12). Numbers and layouts are the kernel's ABI. Where a newer
+ * header has an enumerator, the macro of the same name and value stands before it.
  */
 #pragma once
 
@@ -16,9 +16,9 @@
 #define BPF_STORE_REL 0x110
 #endif
 
-/* Linux 6.17 and 6.19: BPF_PROG_STREAM_READ_BY_FD, BPF_PROG_ASSOC_STRUCT_OPS. */
-#define UAPI_PROG_STREAM_READ_BY_FD 37
-#define UAPI_PROG_ASSOC_STRUCT_OPS  38
+/* Linux 6.17 and 6.19. */
+#define BPF_PROG_STREAM_READ_BY_FD 37
+#define BPF_PROG_ASSOC_STRUCT_OPS  38
 
 /* Parts of union bpf_attr that the oldest header lacks. */
 union bpf_attr_newer {

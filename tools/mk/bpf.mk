@@ -20,7 +20,9 @@ skeletons: $(EXAMPLE_BINS)
 bench-objects: $(BENCH_OBJS)
 test-bpf-objects: $(TEST_BPF_OBJS)
 
-$(B)/%.bpf.o: %.bpf.c | $(DEPS_READY)
+FLAGS_bpf = $(BPF_CLANG) $(BPF_CFLAGS)
+
+$(B)/%.bpf.o: %.bpf.c $(B)/flags/bpf | $(DEPS_READY)
 	$(call say,BPF,$<)
 	@mkdir -p $(@D)
 	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) \

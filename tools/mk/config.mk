@@ -29,7 +29,9 @@ IMAGE_ONLY := $(wildcard lib/libc_*.c lib/libc_*.S)
 PURE_SRCS := $(filter-out $(IMAGE_ONLY),$(foreach d,$(PURE_DIRS),$(wildcard $(d)/*.c)))
 IMAGE_SRCS := $(foreach d,$(IMAGE_DIRS),$(wildcard $(d)/*.c $(d)/*.S))
 
-WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+# -Wno-dangling-pointer: lists and stacks of contexts hold addresses of locals by design.
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	-Wno-dangling-pointer
 WARN_PURE := -Wconversion
 STD := -std=gnu11 -fno-common -fno-strict-aliasing
 
@@ -56,3 +58,9 @@ endif
 is_pure = $(filter $(PURE_DIRS),$(patsubst %/,%,$(dir $(1))))
 # warn_for(source)
 warn_for = $(WARN) $(if $(call is_pure,$(1)),$(WARN_PURE))
+
+# $(B)/flags/VARIANT changes when FLAGS_VARIANT does: the objects of that variant depend on it.
+.PRECIOUS: $(B)/flags/%
+$(B)/flags/%: FORCE | $(DEPS_READY)
+	@mkdir -p $(@D)
+	@echo '$(FLAGS_$*)' | cmp -s - $@ || echo '$(FLAGS_$*)' > $@

@@ -11,7 +11,9 @@ FUZZ_CFLAGS := $(STD) -O1 -g -D_GNU_SOURCE -DBAREBPF_TEST -fno-omit-frame-pointe
 FUZZ_SECONDS ?= 60
 
 # Warnings are gcc's business: the same sources pass it with -Werror.
-$(B)/fuzz/obj/%.o: %.c | $(DEPS_READY)
+FLAGS_fuzz = $(BPF_CLANG) $(FUZZ_CFLAGS) $(T_CPP_host)
+
+$(B)/fuzz/obj/%.o: %.c $(B)/flags/fuzz | $(DEPS_READY)
 	$(call say,FUZZCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(BPF_CLANG) $(FUZZ_CFLAGS) -w $(T_CPP_host) -MMD -MP -c -o $@ $<

@@ -15,7 +15,9 @@ HOST_SHIM_OBJS := $(patsubst %.c,$(B)/host/obj/%.o,$(wildcard host/shim/*.c))
 ## host: the host tool (build/host/barebpf) and the bpf(2) shim
 host: $(if $(HOST_CLI_OBJS),$(B)/host/barebpf) $(if $(HOST_SHIM_OBJS),$(B)/host/barebpf-shim.so)
 
-$(B)/host/obj/%.o: %.c | $(DEPS_READY)
+FLAGS_host = $(HOST_CC) $(HOST_CFLAGS) $(WARN) $(WARN_PURE) $(HOST_CPPFLAGS)
+
+$(B)/host/obj/%.o: %.c $(B)/flags/host | $(DEPS_READY)
 	$(call say,HOSTCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(call warn_for,$<) $(HOST_CPPFLAGS) -MMD -MP -c -o $@ $<

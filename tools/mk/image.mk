@@ -27,13 +27,15 @@ IMAGE_OBJS := $(patsubst %,$(B)/image/%.o,$(basename $(IMAGE_SRCS)))
 ## image: the board image (build/Image, build/kernel.elf)
 image: $(B)/Image
 
-$(B)/image/%.o: %.c | $(DEPS_READY)
+FLAGS_image = $(A64_CC) $(KFLAGS) $(KFLAGS_boot) $(KFLAGS_libc) $(WARN) $(WARN_PURE) $(KCPPFLAGS)
+
+$(B)/image/%.o: %.c $(B)/flags/image | $(DEPS_READY)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(A64_CC) $(KFLAGS) $(call warn_for,$<) $(KFLAGS_$(firstword $(subst /, ,$<))) \
 		$(if $(filter $(IMAGE_ONLY),$<),$(KFLAGS_libc)) $(KCPPFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/image/%.o: %.S | $(DEPS_READY)
+$(B)/image/%.o: %.S $(B)/flags/image | $(DEPS_READY)
 	$(call say,AS,$<)
 	@mkdir -p $(@D)
 	$(Q)$(A64_CC) $(KFLAGS) $(KCPPFLAGS) -D__ASSEMBLY__ -MMD -MP -c -o $@ $<

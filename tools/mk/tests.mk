@@ -39,8 +39,8 @@ $(TREES): $(B)/tests/dtb/%.dtb: tools/mk/tests.mk | $(DEPS_READY)
 	$(call say,DTB,$@)
 	@mkdir -p $(@D)
 	$(Q)$(QEMU_SYSTEM) $(TREE_OPTS_$*) -machine dumpdtb=$@ \
-		$(if $(filter virt%,$*),-m 512 -kernel $(RPI4_DTB) -append test=1) -nic none -display none \
-		>$(B)/tests/dtb/$*.log 2>&1 || { cat $(B)/tests/dtb/$*.log; exit 1; }
+		$(if $(filter virt%,$*),-m 512 -kernel $(RPI4_DTB) -append test=1) \
+		-nic none -display none >$(B)/tests/dtb/$*.log 2>&1 || { cat $(B)/tests/dtb/$*.log; exit 1; }
 
 $(B)/tests/host/board $(B)/tests/a64/board: | $(TREES)
 
@@ -49,7 +49,9 @@ define unit_rules
 UNIT_BINS_$(1) := $$(patsubst %,$$(B)/tests/$(1)/%,$$(UNIT_NAMES))
 UNIT_LIB_OBJS_$(1) := $$(patsubst %.c,$$(B)/tests/$(1)/obj/%.o,$$(PURE_SRCS) $$(UNIT_SUPPORT))
 
-$$(B)/tests/$(1)/obj/%.o: %.c | $$(DEPS_READY)
+FLAGS_test-$(1) = $$(T_CC_$(1)) $$(T_CFLAGS_$(1)) $$(WARN) $$(WARN_PURE) $$(T_CPP_$(1))
+
+$$(B)/tests/$(1)/obj/%.o: %.c $$(B)/flags/test-$(1) | $$(DEPS_READY)
 	$$(call say,CC-$(1),$$<)
 	@mkdir -p $$(@D)
 	$$(Q)$$(T_CC_$(1)) $$(T_CFLAGS_$(1)) $$(call warn_for,$$<) $$(T_CPP_$(1)) \

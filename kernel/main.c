@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "board/board.h"
+#include "boot/boot.h"
+#include "kernel/cpu.h"
+#include "kernel/early_console.h"
+#include "kernel/irq.h"
+#include "kernel/log.h"
+#include "kernel/machine.h"
+#include "kernel/memory.h"
+#include "kernel/pmu.h"
+#include "kernel/smp.h"
+#include "kernel/time.h"
+
+/* From boot/head.S: CPU 0, upper half, caches on, interrupts masked. */
+void kernel_main(void);
+
+static void say_machine(void)
+{
+	const struct board_info *board = machine_get_info();
+	char cpu[40];
+
+	cpu_describe(cpu_get_features()->midr, cpu, sizeof(cpu));
+	log_info("%s (%s), %s, %u CPUs, entered at EL%llu, counter %llu Hz", board->name,
+		 board->model, cpu, cpu_count(), (unsigned long long)boot_info.entry_el,
+		 (unsigned long long)time_counter_hz());
+}
+
+void kernel_main(void)
+{
+	int ret;
+
+	cpu_detect_features();
+	cpu_init_this(0);
+	time_init();
+	memory_init_early();
+	early_console_init();
+	machine_init();
+	smp_init();
+	say_machine();
+	pmu_init_cpu();
+	ret = irq_init(machine_get_info());
+	if (ret)
+		log_error("no interrupts: error %d", ret);
+	ret = time_init_irq(machine_get_info());
+	if (ret)
+		log_error("no timer interrupts: error %d", ret);
+	this_cpu()->online = 1;
+	cpu_irq_enable();
+	smp_start();
+	log_info("CPUs online: 0x%x", smp_online_mask());
+	for (;;) {
+		smp_run_work();
+		smp_wait();
+	}
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kernel/pmu.h"
+
+#include "drivers/mmio.h"
+#include "kernel/cpu.h"
+
+#define PMCR_E	BIT(0) /* counters run */
+#define PMCR_P	BIT(1) /* reset event counters */
+#define PMCR_C	BIT(2) /* reset cycle counter */
+#define PMCR_LC BIT(6) /* cycle counter overflows at 64 bits */
+
+#define COUNTER_INSNS 0
+#define ENABLE_CYCLES BIT(31)
+#define ENABLE_ALL    0xffffffffull
+
+void pmu_init_cpu(void)
+{
+	if (!cpu_get_features()->pmu_version)
+		return;
+	SYSREG_WRITE(pmcntenclr_el0, ENABLE_ALL);
+	SYSREG_WRITE(pmintenclr_el1, ENABLE_ALL);
+	SYSREG_WRITE(pmovsclr_el0, ENABLE_ALL);
+	SYSREG_WRITE(pmuserenr_el0, 0);
+	SYSREG_WRITE(pmccfiltr_el0, 0);
+	SYSREG_WRITE(pmcr_el0, PMCR_LC | PMCR_C | PMCR_P);
+	sysreg_sync();
+	if (pmu_counter_count() > COUNTER_INSNS && pmu_has_event(PMU_INST_RETIRED)) {
+		SYSREG_WRITE(pmevtyper0_el0, PMU_INST_RETIRED);
+		SYSREG_WRITE(pmcntenset_el0, BIT(COUNTER_INSNS));
+	}
+	SYSREG_WRITE(pmcntenset_el0, ENABLE_CYCLES);
+	SYSREG_WRITE(pmcr_el0, PMCR_LC | PMCR_E);
+	sysreg_sync();
+}
+
+unsigned int pmu_counter_count(void)
+{
+	if (!cpu_get_features()->pmu_version)
+		return 0;
+	return (unsigned int)(SYSREG_READ(pmcr_el0) >> 11) & 0x1f;
+}
+
+bool pmu_has_event(uint32_t event)
+{
+	if (!cpu_get_features()->pmu_version)
+		return false;
+	if (event == PMU_CPU_CYCLES)
+		return true;
+	if (event < 32)
+		return SYSREG_READ(pmceid0_el0) >> event & 1;
+	if (event < 64)
+		return SYSREG_READ(pmceid1_el0) >> (event - 32) & 1;
+	return false;
+}
+
+uint64_t pmu_read_cycles(void)
+{
+	if (!cpu_get_features()->pmu_version)
+		return 0;
+	sysreg_sync();
+	return SYSREG_READ(pmccntr_el0);
+}
+
+uint64_t pmu_read_insns(void)
+{
+	struct cpu *cpu = this_cpu();
+	unsigned long flags;
+	uint32_t now;
+
+	if (!cpu_get_features()->pmu_version)
+		return 0;
+	flags = cpu_irq_save();
+	sysreg_sync();
+	now = (uint32_t)SYSREG_READ(pmevcntr0_el0);
+	cpu->insns += (uint32_t)(now - (uint32_t)cpu->insns);
+	cpu_irq_restore(flags);
+	return cpu->insns;
+}

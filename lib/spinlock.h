@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ticket spinlock: first come, first served. Never held across anything that waits. A lock that an
+ * interrupt or a program on the same CPU may also want is taken with the irq-save forms.
+ *
+ * All zero is unlocked. Exclusive accesses need MMU and caches on.
+ */
+#pragma once
+
+#include "include/base.h"
+#include "include/hal.h"
+
+struct spinlock {
+	uint32_t next;	/* ticket that the next comer gets */
+	uint32_t owner; /* ticket that holds the lock */
+};
+
+static __always_inline void spin_relax(void)
+{
+#ifdef __aarch64__
+	__asm__ volatile("yield" ::: "memory");
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
+
+/* Returns how often the lock was looked at in vain (0: it was free). Context: any. */
+static __always_inline uint32_t spin_lock(struct spinlock *l)
+{
+	uint32_t ticket = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
+	uint32_t retries = 0;
+
+	while (__atomic_load_n(&l->owner, __ATOMIC_ACQUIRE) != ticket) {
+		retries++;
+		spin_relax();
+	}
+	return retries;
+}
+
+/* True if the lock was free and is now ours. Context: any. */
+static __always_inline bool spin_trylock(struct spinlock *l)
+{
+	uint32_t ticket = __atomic_load_n(&l->owner, __ATOMIC_ACQUIRE);
+
+	return __atomic_compare_exchange_n(&l->next, &ticket, ticket + 1, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+/* By the holder. */
+static __always_inline void spin_unlock(struct spinlock *l)
+{
+	__atomic_store_n(&l->owner, l->owner + 1, __ATOMIC_RELEASE);
+}
+
+/* For checks and messages: may have changed by the time it is read. */
+static __always_inline bool spin_is_locked(const struct spinlock *l)
+{
+	return __atomic_load_n(&l->next, __ATOMIC_RELAXED) !=
+	       __atomic_load_n(&l->owner, __ATOMIC_RELAXED);
+}
+
+/* With interrupts masked while held; returns what spin_unlock_irqrestore takes. Context: any. */
+static __always_inline unsigned long spin_lock_irqsave(struct spinlock *l)
+{
+	unsigned long flags = hal_irq_save();
+
+	spin_lock(l);
+	return flags;
+}
+
+static __always_inline void spin_unlock_irqrestore(struct spinlock *l, unsigned long flags)
+{
+	spin_unlock(l);
+	hal_irq_restore(flags);
+}
