@@ -77,6 +77,8 @@ const void *call_in(const struct bpf_call *call, uint64_t p, uint64_t len);
  * not for the client's whole room. A later call_out on the same buffer may move it.
  */
 void *call_out(struct bpf_call *call, uint64_t p, uint64_t len);
+/* Of what call_out gave at p, send back only the first len bytes: the rest was not needed. */
+void call_trim(struct bpf_call *call, uint64_t p, uint64_t len);
 /* NUL-terminated string of at most max bytes with the NUL, or NULL. */
 const char *call_str(const struct bpf_call *call, uint64_t p, uint32_t max);
 /* Is p, non-NULL, inside a buffer of at least len bytes of client room? Changes nothing. */

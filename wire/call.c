@@ -79,6 +79,15 @@ void *call_out(struct bpf_call *call, uint64_t p, uint64_t len)
 	return b->data + off;
 }
 
+void call_trim(struct bpf_call *call, uint64_t p, uint64_t len)
+{
+	uint64_t end = (p & OFF_MASK) + len;
+	int i = buf_index(call, p);
+
+	if (i >= 0 && end < call->bufs[i].out_len)
+		call->bufs[i].out_len = (uint32_t)end;
+}
+
 const char *call_str(const struct bpf_call *call, uint64_t p, uint32_t max)
 {
 	int i = buf_index(call, p);
