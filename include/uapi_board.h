@@ -105,8 +105,9 @@ struct board_attr_close {
 struct board_attr_path {
 	__aligned_u64 path; /* NUL-terminated, absolute, below /sys/fs/bpf */
 	__aligned_u64 list; /* PATH_LIST: names out, one a line, directories end in '/' */
-	__u32 list_len;	    /* in: buffer; out: bytes needed */
-	__u32 mode;	    /* out of STAT: 1 directory, 2 map, 3 prog, 4 link */
+	__u32 list_len;	    /* in: buffer; out: bytes needed (whole lines of them were sent) */
+	__u32 mode;	    /* out of STAT, LIST: 1 directory, 2 map, 3 prog, 4 link. In for
+			     * UNLINK: 0 removes either, 1 only a directory, else no directory */
 };
 
 struct board_attr_mem {
@@ -163,7 +164,7 @@ struct board_attr_loadstat {
 
 struct board_attr_syms {
 	__aligned_u64 buf; /* text, "ADDR T NAME\n" as in kallsyms */
-	__u32 len;	   /* in: buffer; out: bytes needed */
+	__u32 len;	   /* in: buffer; out: bytes written, whole lines */
 	__u32 first;	   /* in: symbol to start from; out: next one, 0 at the end */
 };
 
