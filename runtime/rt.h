@@ -12,6 +12,20 @@
 
 struct rt;
 
+/* ---- knobs (runtime/knobs.def): sysctl-like settings ------------------------------------------
+ */
+
+enum rt_knob {
+#define KNOB(id, name, dflt, min, max, flags, text) KNOB_##id,
+#include "runtime/knobs.def"
+#undef KNOB
+	KNOB_NR,
+};
+/* Context: any. */
+int64_t rt_knob(const struct rt *rt, enum rt_knob k);
+/* 0, -ENOENT, -EPERM (read only), -EINVAL (out of range), or the platform's refusal. Thread. */
+int rt_knob_set(struct rt *rt, const char *name, int64_t value) __must_check;
+
 /* Machine services that only the kernel has; NULL members answer -EOPNOTSUPP. */
 struct rt_platform {
 	void (*info)(void *arg, struct board_info_reply *out);
@@ -22,17 +36,24 @@ struct rt_platform {
 			     uint64_t *lost);
 	uint32_t (*mem_stat)(void *arg, struct board_mem_purpose *rows, uint32_t nr,
 			     uint64_t *total, uint64_t *free_bytes);
+	/* 0 and terminated text in log (len > 0), or -ENOENT. */
 	int (*selftest)(void *arg, const char *name, char *log, uint32_t len, uint32_t *failed);
+	/* Whole lines from symbol *first on; bytes, and the next one in *first (0: the end). */
 	uint32_t (*syms)(void *arg, uint32_t *first, char *buf, uint32_t len);
 	void (*load_stat)(void *arg, struct board_load_stat *out);
 	uint64_t (*insns_retired)(void *arg); /* this CPU's instruction counter, 0 without one */
+	/* A knob is about to take a checked value: 0, or -errno to refuse it. */
+	int (*knob_set)(void *arg, enum rt_knob k, int64_t value);
 	void *arg;
 };
 
 /* NULL: no memory. */
 struct rt *rt_new(const struct rt_platform *platform);
-/* Drops every object; for tests. Returns bytes of objects that were still referenced. */
-void rt_free(struct rt *rt);
+/*
+ * Drops every handle and pin. Returns the bytes of objects that are referenced even so (0 unless
+ * references leaked); those objects stay allocated.
+ */
+uint64_t rt_free(struct rt *rt);
 
 /*
  * The system call. call->ret, attr scalars, buffers' out_len and call->obj are the result; returns
@@ -64,18 +85,11 @@ void *rt_by_id(struct rt *rt, enum rt_kind kind, uint32_t id);
  */
 int prog_run(struct bpf_prog *prog, void *ctx, uint64_t cookie, uint64_t *ret,
 	     struct run_end *end) __must_check;
-
-/* ---- knobs (runtime/knobs.def) ----------------------------------------------------------------
+/*
+ * A line in the board's log about a run that was ended: program, instruction, C line, cause. While
+ * the program of the run is still held. Context: any.
  */
-
-enum rt_knob {
-#define KNOB(id, name, dflt, min, max, flags, text) KNOB_##id,
-#include "runtime/knobs.def"
-#undef KNOB
-	KNOB_NR,
-};
-int64_t rt_knob(const struct rt *rt, enum rt_knob k);
-int rt_knob_set(struct rt *rt, const char *name, int64_t value) __must_check;
+void prog_log_end(const struct run_end *end);
 
 /* ---- bundles (runtime/bundle.c) ---------------------------------------------------------------
  */
