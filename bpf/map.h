@@ -97,6 +97,18 @@ struct map_lookup {
 };
 
 /*
+ * A ring buffer as its consumer sees it. The byte at position p is data[p & (bytes - 1)]. A record
+ * begins at a multiple of 8 with a 32-bit length, whose upper bits are BPF_RINGBUF_BUSY_BIT and
+ * BPF_RINGBUF_DISCARD_BIT, and 4 more bytes; its data follow, rounded up to 8. Producers store the
+ * length without the busy bit last (release).
+ */
+struct map_ring {
+	uint64_t *cons_pos, *prod_pos; /* consumed; reserved up to */
+	const uint8_t *data;
+	uint32_t bytes; /* a power of two */
+};
+
+/*
  * All functions: context any unless said; key and value lengths are the map's; return 0 or -errno
  * in Linux's numbers for the same case. NULL op: the type does not have it (-EOPNOTSUPP, or
  * Linux's errno for the call). `lookup` etc. are what programs call; `sys_*` what bpf(2) calls
@@ -150,8 +162,10 @@ struct bpf_map_ops {
 
 	/* Address of byte off of the only value of a DIRECT_VALUE map. 0 or -errno. */
 	int (*direct_value)(struct bpf_map *map, uint32_t off, uintptr_t *addr);
-	/* Memory behind BPF_F_MMAPABLE or a ring: base and bytes. 0 or -errno. */
+	/* Memory behind BPF_F_MMAPABLE, as a client maps it: base and bytes. 0 or -errno. */
 	int (*mmap_area)(struct bpf_map *map, void **base, size_t *bytes);
+	/* Ring buffers: where positions and data lie. NULL: the map is no ring. Thread. */
+	void (*ring)(struct bpf_map *map, struct map_ring *out);
 	/* true if [addr, addr+size) lies in a live value (checked interpreter). */
 	bool (*owns_value)(struct bpf_map *map, uintptr_t addr, size_t size);
 	/* Fill *l for the JIT; kind CALL where there is nothing to inline. */

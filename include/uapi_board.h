@@ -115,8 +115,12 @@ struct board_attr_mem {
 	__u32 len;	   /* in: bytes wanted or given; READ out: bytes copied */
 	__u64 off;	   /* in the map's value area or a ring's data area */
 	__aligned_u64 buf; /* data */
-	/* ring buffers: READ copies whole committed records from consumer position off */
-	__u64 cons_pos; /* WRITE in: new consumer position (len 0) */
+	/*
+	 * Ring buffers. READ copies whole committed records from position off on, as many as fit in
+	 * len (-ENOSPC with len set when the first one is longer), and tells both positions; len 0
+	 * only asks for them. WRITE (len 0) moves the consumer position to cons_pos.
+	 */
+	__u64 cons_pos; /* READ out, WRITE in */
 	__u64 prod_pos; /* READ out */
 };
 
