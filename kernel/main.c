@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
 #include "board/board.h"
 #include "boot/boot.h"
 #include "kernel/cpu.h"
@@ -8,6 +10,8 @@
 #include "kernel/machine.h"
 #include "kernel/memory.h"
 #include "kernel/pmu.h"
+#include "kernel/random.h"
+#include "kernel/selftest.h"
 #include "kernel/smp.h"
 #include "kernel/time.h"
 
@@ -25,6 +29,21 @@ static void say_machine(void)
 		 (unsigned long long)time_counter_hz());
 }
 
+/* Boot argument selftest=NAME (all): run the built-in checks and leave. */
+static void run_selftest(void)
+{
+	static char text[4096];
+	uint32_t failed = 0;
+	char name[32];
+	int len = bootarg_get("selftest", name, sizeof(name));
+
+	if (len < 0)
+		return;
+	len = selftest_run(name, text, sizeof(text), &failed);
+	early_console_write(text, strlen(text));
+	machine_off(len < 0 || failed);
+}
+
 void kernel_main(void)
 {
 	int ret;
@@ -38,6 +57,7 @@ void kernel_main(void)
 	smp_init();
 	say_machine();
 	pmu_init_cpu();
+	random_init_cpu(machine_get_info()->rng_seed, machine_get_info()->rng_seed_bytes);
 	ret = irq_init(machine_get_info());
 	if (ret)
 		log_error("no interrupts: error %d", ret);
@@ -48,6 +68,7 @@ void kernel_main(void)
 	cpu_irq_enable();
 	smp_start();
 	log_info("CPUs online: 0x%x", smp_online_mask());
+	run_selftest();
 	for (;;) {
 		smp_run_work();
 		smp_wait();

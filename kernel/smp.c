@@ -14,6 +14,7 @@
 #include "kernel/machine.h"
 #include "kernel/pmu.h"
 #include "kernel/quiesce.h"
+#include "kernel/random.h"
 #include "kernel/time.h"
 #include "lib/spinlock.h"
 #include "mm/phys.h"
@@ -346,6 +347,7 @@ void smp_secondary_main(unsigned int id)
 	cpu_init_this(id);
 	time_init_cpu();
 	pmu_init_cpu();
+	random_init_cpu(NULL, 0);
 	ret = irq_init_cpu(id);
 	if (!ret)
 		ret = irq_enable_cpu(id);
