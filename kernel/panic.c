@@ -166,7 +166,8 @@ void panic(const char *fmt, ...)
 	fmt_vsnprintf(line, sizeof(line), fmt, ap);
 	__builtin_va_end(ap);
 	say("\npanic on CPU %u: %s\n", this_cpu()->id, line);
-	say_backtrace((uint64_t)__builtin_frame_address(0), (uint64_t)__builtin_return_address(0));
+	say_backtrace(*(uint64_t *)__builtin_frame_address(0),
+		      (uint64_t)__builtin_return_address(0));
 	panic_finish();
 }
 

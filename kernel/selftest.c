@@ -10,8 +10,9 @@ static const struct {
 	const char *name;
 	void (*run)(struct selftest *t);
 } tests[] = {
-	{ "wx", selftest_wx },	       { "xlat", selftest_xlat },   { "memory", selftest_memory },
-	{ "faults", selftest_faults }, { "timers", selftest_timers }, { "cpus", selftest_cpus },
+	{ "wx", selftest_wx },		 { "xlat", selftest_xlat },
+	{ "memory", selftest_memory },	 { "faults", selftest_faults },
+	{ "timers", selftest_timers },	 { "cpus", selftest_cpus },
 	{ "strings", selftest_strings },
 };
 

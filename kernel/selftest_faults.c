@@ -13,7 +13,7 @@
 #include "mm/vmem.h"
 #include "mm/xlat.h"
 
-#define UNMAPPED ((volatile uint64_t *)0xdead000)
+#define UNMAPPED ((const void *)0xdead000)
 
 static void probe_check(struct selftest *t)
 {
@@ -34,7 +34,7 @@ static void probe_check(struct selftest *t)
 	SELF_CHECK(t, buf[0] == 0 && buf[63] == 0);
 	SELF_CHECK(t, hal_probe_read(&word, (const void *)UNMAPPED, 8) == -EFAULT && word == 0);
 	SELF_CHECK(t, hal_probe_read(buf, (const void *)-8, 16) == -EFAULT);
-	SELF_CHECK(t, hal_probe_read(buf, UNMAPPED, 0) == 0);
+	SELF_CHECK(t, hal_probe_read(buf, (const void *)UNMAPPED, 0) == 0);
 	if (board->n_uarts > 0) {
 		device = xlat_device_map(board->uart[board->console_uart].base_pa, 4);
 		SELF_CHECK(t, device && hal_probe_read(buf, device, 4) == -EFAULT);

@@ -118,8 +118,7 @@ static void page_check(struct selftest *t, uint64_t page_pa)
 	SELF_CHECK(t, !is_readable((const void *)(TRY_VA)));
 	SELF_CHECK(t, !is_readable((const void *)(TRY_VA + 2 * PAGE_BYTES)));
 	SELF_CHECK(t, xlat_protect((uint64_t)p, PAGE_BYTES, XLAT_RO) == 0);
-	SELF_CHECK(t, *p == 0x12345678 && xlat_lookup((uint64_t)p, &e) == 0 &&
-			      (e.attrs & PTE_RO));
+	SELF_CHECK(t, *p == 0x12345678 && xlat_lookup((uint64_t)p, &e) == 0 && (e.attrs & PTE_RO));
 	SELF_CHECK(t, xlat_unmap((uint64_t)p, PAGE_BYTES) == 0);
 	SELF_CHECK(t, !is_readable((const void *)p));
 }
@@ -193,8 +192,8 @@ static void heap_check(struct selftest *t)
 		size_t n = i * i * 9 + 1;
 
 		p[i] = heap_alloc(n);
-		if (!SELF_CHECK(t, p[i] && ((uint64_t)p[i] & 15) == 0 &&
-					   heap_usable_bytes(p[i]) >= n))
+		if (!SELF_CHECK(t,
+				p[i] && ((uint64_t)p[i] & 15) == 0 && heap_usable_bytes(p[i]) >= n))
 			continue;
 		for (size_t k = 0; k < n; k++)
 			clean &= ((uint8_t *)p[i])[k] == 0;

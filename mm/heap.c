@@ -24,7 +24,7 @@ static const uint16_t class_bytes[] = {
 
 enum { MAGIC_SLAB = 0x736c6162, MAGIC_LARGE = 0x6c617267 };
 
-#define SLAB_HEADER  160u
+#define SLAB_HEADER  176u
 #define OBJECTS_MAX  ((SLAB_BYTES - SLAB_HEADER) / 16)
 #define LARGE_HEADER 64u
 
@@ -38,8 +38,8 @@ struct slab {
 	void *free; /* chain of objects that were given back */
 	struct list link;
 	uint64_t live[ROUND_UP(OBJECTS_MAX, 64) / 64];
-};
-_Static_assert(sizeof(struct slab) <= SLAB_HEADER + 16, "header of a slab");
+} __aligned(16);
+_Static_assert(sizeof(struct slab) == SLAB_HEADER, "objects behind the header are aligned");
 
 struct large {
 	uint32_t magic;

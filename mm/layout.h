@@ -98,15 +98,16 @@
  * with the bit clear it has run into the guard (exception entry tests just that bit, after it has
  * made room for its frame). Each CPU has STACKS_PER_CPU slots in a row.
  */
-#define STACK_BASE	      LAYOUT_UL(0xffffffffc0000000)
-#define STACK_BIT	      15
-#define STACK_BYTES	      (LAYOUT_UL(1) << STACK_BIT)
-#define STACK_SLOT	      (STACK_BYTES * 2)
-#define STACKS_PER_CPU	      2
-#define STACK_MAIN	      0			/* slot of the thread and interrupt stack */
-#define STACK_EMERGENCY	      1			/* slot used when the main stack has overflowed */
-#define STACK_EMERGENCY_BYTES LAYOUT_UL(0x2000) /* mapped part of the emergency slot, at its top   \
-						 */
+#define STACK_BASE	LAYOUT_UL(0xffffffffc0000000)
+#define STACK_BIT	15
+#define STACK_BYTES	(LAYOUT_UL(1) << STACK_BIT)
+#define STACK_SLOT	(STACK_BYTES * 2)
+#define STACKS_PER_CPU	2
+#define STACK_MAIN	0 /* slot of the thread and interrupt stack */
+#define STACK_EMERGENCY 1 /* slot used when the main stack has overflowed */
+#define STACK_EMERGENCY_BYTES                                                                      \
+	LAYOUT_UL(0x2000) /* mapped part of the emergency slot, at its top                         \
+			   */
 #define STACK_CPU_BYTES	     (STACK_SLOT * STACKS_PER_CPU)
 #define STACK_TOP(cpu, slot) (STACK_BASE + STACK_CPU_BYTES * (cpu) + STACK_SLOT * ((slot) + 1))
 #define STACK_END	     LAYOUT_UL(0xffffffffd0000000)

@@ -10,9 +10,9 @@
 #include "include/base.h"
 
 struct wx_report {
-	uint64_t tables; /* table pages visited */
-	uint64_t blocks; /* leaf descriptors of 2 MB and 1 GB */
-	uint64_t pages;	 /* leaf descriptors of 4 KB */
+	uint64_t tables;			 /* table pages visited */
+	uint64_t blocks;			 /* leaf descriptors of 2 MB and 1 GB */
+	uint64_t pages;				 /* leaf descriptors of 4 KB */
 	uint64_t exec_bytes, rw_bytes, ro_bytes; /* of VA */
 	uint64_t violations;
 	/* The first violation: what, where, and the descriptor. */
