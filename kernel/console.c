@@ -21,6 +21,7 @@ enum escape { ESCAPE_NONE, ESCAPE_BEGUN, ESCAPE_CSI };
 
 static struct {
 	struct rt *rt;
+	console_replay_fn replay;
 	char line[LINE_MAX];
 	size_t len;
 	bool prompted; /* the prompt is on the screen */
@@ -47,6 +48,11 @@ const struct console_command *console_get_command(unsigned int i)
 struct rt *console_get_rt(void)
 {
 	return console.rt;
+}
+
+console_replay_fn console_get_replay(void)
+{
+	return console.replay;
 }
 
 void console_printf(const char *fmt, ...)
@@ -317,7 +323,8 @@ int console_begin_load(void)
 	return load_begin(hal_ktime_ns());
 }
 
-void console_init(struct rt *rt)
+void console_init(struct rt *rt, console_replay_fn replay)
 {
 	console.rt = rt;
+	console.replay = replay;
 }

@@ -12,8 +12,14 @@
 
 struct rt;
 
-/* rt may be NULL: commands that need it then say so. */
-void console_init(struct rt *rt);
+/*
+ * What `load` does with a bundle that has arrived whole: 0, or -errno with *at the number of the
+ * recorded call that failed.
+ */
+typedef int (*console_replay_fn)(struct rt *rt, const void *image, size_t len, uint32_t *at);
+
+/* rt and replay may be NULL: commands that need them then say so. */
+void console_init(struct rt *rt, console_replay_fn replay);
 /* Bytes that a human (or a YMODEM sender) has sent. */
 void console_rx(const uint8_t *bytes, size_t n);
 /* All received bytes are to be given to console_rx(), undecoded. */
@@ -28,6 +34,7 @@ uint64_t console_poll(uint64_t now_ns);
 /* Text for the human; waits for room on the line. */
 void console_printf(const char *fmt, ...) __printf_like(1, 2);
 struct rt *console_get_rt(void);
+console_replay_fn console_get_replay(void);
 
 /*
  * A row of commands.def. run gets the words of the line, argv[0] the command's own name, and

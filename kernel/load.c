@@ -8,7 +8,6 @@
 #include "kernel/console.h"
 #include "kernel/serial.h"
 #include "kernel/ymodem.h"
-#include "runtime/rt.h"
 
 #define BUNDLE_MAX_BYTES (24u << 20)
 
@@ -73,15 +72,15 @@ bool load_is_active(void)
 
 static void replay(void)
 {
-	struct rt *rt = console_get_rt();
+	console_replay_fn replay_fn = console_get_replay();
 	uint32_t at = 0;
 	int err;
 
-	if (!rt) {
+	if (!console_get_rt() || !replay_fn) {
 		console_printf("no runtime to load it into\n");
 		return;
 	}
-	err = bundle_replay(rt, load.image, load.size_bytes, &at);
+	err = replay_fn(console_get_rt(), load.image, load.size_bytes, &at);
 	if (err)
 		console_printf("%s: call %u failed, error %d; nothing of it was kept\n", load.name,
 			       at, -err);
