@@ -153,6 +153,7 @@ static void reserve(struct board_info *info, struct board_range range,
 {
 	struct board_reserved reserved = { .range = range, .type = type };
 
+	ranges_drop_firmware(info, range);
 	/* The memory then belongs to nobody; who wants to read it must not find it overwritten. */
 	if (ranges_add_reserved(info, &reserved)) {
 		if (type == BOARD_RESERVED_INITRD)

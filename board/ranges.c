@@ -68,6 +68,22 @@ int ranges_add_reserved(struct board_info *info, const struct board_reserved *re
 	return 0;
 }
 
+static bool is_inside(const struct board_range *r, const struct board_range *outer)
+{
+	return r->base_pa >= outer->base_pa && end_of(r) <= end_of(outer);
+}
+
+void ranges_drop_firmware(struct board_info *info, struct board_range range)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < info->n_reserved; i++)
+		if (info->reserved[i].type != BOARD_RESERVED_FIRMWARE || info->reserved[i].no_map ||
+		    !is_inside(&info->reserved[i].range, &range))
+			info->reserved[kept++] = info->reserved[i];
+	info->n_reserved = kept;
+}
+
 bool ranges_is_ram(const struct board_info *info, uint64_t pa, uint64_t size_bytes)
 {
 	for (unsigned int i = 0; i < info->n_ram; i++) {

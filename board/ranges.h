@@ -13,5 +13,10 @@ void ranges_add_ram(struct board_info *info, struct board_range range);
 /* Add a reservation. Empty ones and exact repetitions are ignored. 0 or -ENOSPC. */
 int ranges_add_reserved(struct board_info *info,
 			const struct board_reserved *reserved) __must_check;
+/*
+ * Forget firmware reservations that lie inside this range, which the caller is about to reserve for
+ * a known purpose: U-Boot reserves the initrd and the tree that it hands over a second time.
+ */
+void ranges_drop_firmware(struct board_info *info, struct board_range range);
 /* All of [pa, pa + size_bytes) is RAM. */
 bool ranges_is_ram(const struct board_info *info, uint64_t pa, uint64_t size_bytes);

@@ -23,8 +23,11 @@
 #define GICC_EOIR 0x10
 
 /*
- * Bit 0 is group 1 as a non-secure reader sees it, group 0 where there are no groups: the one that
- * we get in either case. No bypass of the interface, EOI also deactivates.
+ * Bit 0 is group 1 as non-secure software sees it, group 0 on a controller without security
+ * extensions. So that it is our interrupts' group in either case, all of them are put into group 0:
+ * where there is security, the firmware has chosen group 1 and the group registers ignore us; where
+ * there is none, firmware may have chosen group 1 all the same (TF-A on QEMU's raspi4b), and
+ * GICC_IAR would only answer 1022. No bypass of the interface, EOI also deactivates.
  */
 #define CTLR_ENABLE REG_BIT(0)
 
@@ -46,6 +49,7 @@ static int v2_init(struct gic *g)
 		mmio_write32(dist, GICD_ICENABLER + i / 8, ~0u);
 		mmio_write32(dist, GICD_ICPENDR + i / 8, ~0u);
 		mmio_write32(dist, GICD_ICACTIVER + i / 8, ~0u);
+		mmio_write32(dist, GICD_IGROUPR + i / 8, 0);
 	}
 	mmio_write32(dist, GICD_CTLR, CTLR_ENABLE);
 	return 0;
@@ -76,6 +80,7 @@ static int v2_init_cpu(struct gic *g, unsigned int cpu)
 	mmio_write32(dist, GICD_ICENABLER, ~0u);
 	mmio_write32(dist, GICD_ICPENDR, ~0u);
 	mmio_write32(dist, GICD_ICACTIVER, ~0u);
+	mmio_write32(dist, GICD_IGROUPR, 0);
 	mmio_write32(iface, GICC_PMR, PRIORITY_ALL);
 	/* Every implemented priority bit takes part in pre-emption. */
 	mmio_write32(iface, GICC_BPR, 0);
