@@ -3,6 +3,8 @@
 
 #include "board/board.h"
 #include "boot/boot.h"
+#include "include/hal.h"
+#include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/early_console.h"
 #include "kernel/irq.h"
@@ -12,6 +14,7 @@
 #include "kernel/pmu.h"
 #include "kernel/random.h"
 #include "kernel/selftest.h"
+#include "kernel/serial.h"
 #include "kernel/smp.h"
 #include "kernel/time.h"
 
@@ -40,8 +43,30 @@ static void run_selftest(void)
 	if (len < 0)
 		return;
 	len = selftest_run(name, text, sizeof(text), &failed);
-	early_console_write(text, strlen(text));
+	serial_put_text(text, strlen(text));
+	serial_flush();
 	machine_off(len < 0 || failed);
+}
+
+/* Only there to end a wait. */
+static void wake(struct hal_timer *timer)
+{
+	(void)timer;
+}
+
+/* What has come on the line since the last call. */
+static void serve_line(void)
+{
+	static struct hal_timer timer = { .fn = wake };
+	uint8_t bytes[512];
+	uint64_t next_ns;
+	size_t n;
+
+	while ((n = serial_rx_read(bytes, sizeof(bytes))) > 0)
+		console_rx(bytes, n);
+	next_ns = console_poll(hal_ktime_ns());
+	if (next_ns != UINT64_MAX)
+		hal_timer_arm(&timer, next_ns);
 }
 
 void kernel_main(void)
@@ -54,6 +79,9 @@ void kernel_main(void)
 	memory_init_early();
 	early_console_init();
 	machine_init();
+	ret = serial_init(machine_get_info());
+	if (ret)
+		log_error("no console: error %d", ret);
 	smp_init();
 	say_machine();
 	pmu_init_cpu();
@@ -64,13 +92,19 @@ void kernel_main(void)
 	ret = time_init_irq(machine_get_info());
 	if (ret)
 		log_error("no timer interrupts: error %d", ret);
+	ret = serial_start_irq(machine_get_info());
+	if (ret)
+		log_warn("the console has no interrupt: error %d", ret);
+	console_init(NULL, NULL);
 	this_cpu()->online = 1;
 	cpu_irq_enable();
 	smp_start();
 	log_info("CPUs online: 0x%x", smp_online_mask());
 	run_selftest();
+	log_info("ready");
 	for (;;) {
+		serve_line();
 		smp_run_work();
-		smp_wait();
+		smp_wait(serial_rx_pending);
 	}
 }

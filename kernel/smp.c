@@ -147,13 +147,14 @@ void smp_run_work(void)
 	__atomic_store_n(&call->state, CALL_NONE, __ATOMIC_RELEASE);
 }
 
-void smp_wait(void)
+void smp_wait(bool (*has_work)(void))
 {
 	unsigned long flags = cpu_irq_save();
 
 	/* WFI wakes for a pending interrupt even while it is masked, so that a WAKE between this
 	 * look and the WFI is not slept over. */
-	if (__atomic_load_n(&thread_calls[this_cpu()->id].state, __ATOMIC_ACQUIRE) != CALL_POSTED)
+	if (__atomic_load_n(&thread_calls[this_cpu()->id].state, __ATOMIC_ACQUIRE) != CALL_POSTED &&
+	    !(has_work && has_work()))
 		__asm__ volatile("dsb sy; wfi" ::: "memory");
 	cpu_irq_restore(flags);
 }
@@ -359,6 +360,6 @@ void smp_secondary_main(unsigned int id)
 	cpu_irq_enable();
 	for (;;) {
 		smp_run_work();
-		smp_wait();
+		smp_wait(NULL);
 	}
 }

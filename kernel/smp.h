@@ -43,8 +43,12 @@ void smp_sync_code(void);
 
 /* The thread of this CPU does the work that others have handed to it, if any. */
 void smp_run_work(void);
-/* Wait for an interrupt, unless work is there already. Thread, interrupts open. */
-void smp_wait(void);
+/*
+ * Wait for an interrupt, unless work is there already: handed to this CPU, or in has_work's eyes
+ * (may be NULL; called with interrupts masked, so that what it looks at does not change before the
+ * wait). Thread, interrupts open.
+ */
+void smp_wait(bool (*has_work)(void));
 
 /* Stop the other CPUs, as far as they still listen. For panics and for the end. Context: any. */
 void smp_stop_others(void);
