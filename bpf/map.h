@@ -166,6 +166,16 @@ struct bpf_map_ops {
 	int (*mmap_area)(struct bpf_map *map, void **base, size_t *bytes);
 	/* Ring buffers: where positions and data lie. NULL: the map is no ring. Thread. */
 	void (*ring)(struct bpf_map *map, struct map_ring *out);
+	/*
+	 * Ring buffers, producers' side. reserve: size bytes for a record (flags must be 0), or
+	 * NULL: too large, full, or a producer of this CPU was interrupted in the middle of it.
+	 * output: reserve, copy, submit; 0, -EINVAL, -E2BIG (too large), -EAGAIN (full). query: as
+	 * bpf_ringbuf_query. Context: any.
+	 */
+	void *(*ringbuf_reserve)(struct bpf_map *map, uint64_t size, uint64_t flags);
+	int (*ringbuf_output)(struct bpf_map *map, const void *data, uint64_t size, uint64_t flags);
+	uint64_t (*ringbuf_query)(struct bpf_map *map, uint64_t what);
+
 	/* true if [addr, addr+size) lies in a live value (checked interpreter). */
 	bool (*owns_value)(struct bpf_map *map, uintptr_t addr, size_t size);
 	/* Fill *l for the JIT; kind CALL where there is nothing to inline. */
@@ -197,6 +207,9 @@ struct bpf_map {
 	struct bpf_map *inner;		 /* MAP_FEAT_INNER: template */
 	const struct map_fd_ops *fd_ops; /* MAP_FEAT_FD_VALUE */
 	void *rt;			 /* runtime, first argument of fd_ops */
+	/* Atomic: how often a producer (ring buffer, perf event array) wanted its consumer woken.
+	 */
+	uint32_t wakeups;
 	/* Runtime's: called in thread context a grace period after the last reference went. */
 	void (*reap_fn)(struct hal_deferred *d);
 	struct hal_deferred reap;
@@ -257,6 +270,12 @@ void bpf_map_copy_value(struct bpf_map *map, void *dst, const void *src, void *l
  * Thread.
  */
 int bpf_prog_array_check(struct bpf_map *map, const struct bpf_prog *prog) __must_check;
+
+/*
+ * Give back a record that ringbuf_reserve gave, as complete (discard: as one to be skipped). flags:
+ * BPF_RB_NO_WAKEUP, BPF_RB_FORCE_WAKEUP or 0. The ring is found from the record. Context: any.
+ */
+void bpf_ringbuf_commit(void *record, uint64_t flags, bool discard);
 
 /* Reference counts; the caller of bpf_map_ref holds one. Context: any. */
 static inline void bpf_map_ref(struct bpf_map *map)

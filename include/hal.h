@@ -37,6 +37,13 @@ void hal_free_atomic(void *p);
 void *hal_map_alloc(size_t bytes) __must_check;
 /* bytes as given to hal_map_alloc. */
 void hal_map_free(void *p, size_t bytes);
+/*
+ * Map memory whose last part is seen twice, so that what runs over its end goes on at its start:
+ * [head_bytes][bytes][the same bytes again]. Both are multiples of 4 KB, bytes is not 0. Context:
+ * thread.
+ */
+void *hal_map_alloc_mirror(size_t head_bytes, size_t bytes) __must_check;
+void hal_map_free_mirror(void *p, size_t head_bytes, size_t bytes);
 
 /*
  * Per-CPU memory: one zeroed copy a possible CPU, at equal offsets. The result is a base to give to

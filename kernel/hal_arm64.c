@@ -53,6 +53,16 @@ void hal_map_free(void *p, size_t bytes)
 	vmem_free(p);
 }
 
+void *hal_map_alloc_mirror(size_t head_bytes, size_t bytes)
+{
+	return vmem_alloc_mirror(head_bytes, bytes);
+}
+
+void hal_map_free_mirror(void *p, size_t head_bytes, size_t bytes)
+{
+	vmem_free_mirror(p, head_bytes, bytes);
+}
+
 void *hal_percpu_alloc(size_t bytes, size_t align)
 {
 	return percpu_alloc(bytes, align);

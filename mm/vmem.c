@@ -15,7 +15,7 @@
 static struct {
 	struct spinlock lock; /* the space; pages are mapped and unmapped outside it */
 	struct area_space space;
-	uint64_t areas, block_bytes;
+	uint64_t areas, block_bytes, mirror_bytes;
 } vmem = { .space = AREA_SPACE_INIT(vmem.space, MAPMEM_BASE, MAPMEM_END) };
 
 bool vmem_is_address(const void *p)
@@ -103,10 +103,44 @@ static bool backing_add(uint64_t base, uint64_t bytes)
 	return true;
 }
 
+/* Room of the window, without memory behind it; NULL: none left. */
+static struct area *space_take(uint64_t bytes, uint64_t align, uint64_t mirror_bytes)
+{
+	unsigned long flags = spin_lock_irqsave(&vmem.lock);
+	struct area *a = area_alloc(&vmem.space, bytes, align, PAGE_BYTES);
+
+	if (a) {
+		vmem.areas++;
+		vmem.mirror_bytes += mirror_bytes;
+	}
+	spin_unlock_irqrestore(&vmem.lock, flags);
+	return a;
+}
+
+static void space_give(struct area *a, uint64_t mirror_bytes)
+{
+	unsigned long flags = spin_lock_irqsave(&vmem.lock);
+
+	area_free(&vmem.space, a);
+	vmem.areas--;
+	vmem.mirror_bytes -= mirror_bytes;
+	spin_unlock_irqrestore(&vmem.lock, flags);
+}
+
+static struct area *space_find(const void *p)
+{
+	unsigned long flags = spin_lock_irqsave(&vmem.lock);
+	struct area *a = area_find(&vmem.space, (uint64_t)p);
+
+	spin_unlock_irqrestore(&vmem.lock, flags);
+	if (!a)
+		mm_oops("vmem: %p is no area's address", p);
+	return a;
+}
+
 void *vmem_alloc(uint64_t bytes)
 {
 	uint64_t rounded = ROUND_UP(bytes, PAGE_BYTES), align = PAGE_BYTES;
-	unsigned long flags;
 	struct area *a;
 
 	if (bytes == 0 || rounded > MAPMEM_END - MAPMEM_BASE)
@@ -115,42 +149,84 @@ void *vmem_alloc(uint64_t bytes)
 		rounded = ROUND_UP(rounded, BLOCK_BYTES);
 	if (rounded >= BLOCK_BYTES)
 		align = BLOCK_BYTES;
-
-	flags = spin_lock_irqsave(&vmem.lock);
-	a = area_alloc(&vmem.space, rounded, align, PAGE_BYTES);
-	if (a)
-		vmem.areas++;
-	spin_unlock_irqrestore(&vmem.lock, flags);
+	a = space_take(rounded, align, 0);
 	if (!a)
 		return NULL;
 	if (backing_add(a->base, rounded)) {
 		memset((void *)a->base, 0, rounded);
 		return (void *)a->base;
 	}
-	flags = spin_lock_irqsave(&vmem.lock);
-	area_free(&vmem.space, a);
-	vmem.areas--;
-	spin_unlock_irqrestore(&vmem.lock, flags);
+	space_give(a, 0);
 	return NULL;
 }
 
 void vmem_free(void *p)
 {
-	unsigned long flags;
 	struct area *a;
 
 	if (!p)
 		return;
-	flags = spin_lock_irqsave(&vmem.lock);
-	a = area_find(&vmem.space, (uint64_t)p);
-	spin_unlock_irqrestore(&vmem.lock, flags);
-	if (!a)
-		mm_oops("vmem: %p is no area's address", p);
+	a = space_find(p);
 	backing_free(a->base, a->base + a->bytes);
-	flags = spin_lock_irqsave(&vmem.lock);
-	area_free(&vmem.space, a);
-	vmem.areas--;
-	spin_unlock_irqrestore(&vmem.lock, flags);
+	space_give(a, 0);
+}
+
+/* Map what lies behind [va, va + bytes) once more at va + bytes. */
+static bool mirror_add(uint64_t va, uint64_t bytes)
+{
+	uint64_t at = va, end = va + bytes;
+
+	while (at < end) {
+		struct xlat_entry e;
+		uint64_t n;
+
+		if (xlat_lookup(at, &e))
+			mm_oops("vmem: nothing mapped at 0x%llx", (unsigned long long)at);
+		n = MIN(e.va + e.bytes, end) - at;
+		if (xlat_map(at + bytes, e.pa + (at - e.va), n, XLAT_RW)) {
+			xlat_unmap(end, at - va);
+			return false;
+		}
+		at += n;
+	}
+	return true;
+}
+
+void *vmem_alloc_mirror(uint64_t head_bytes, uint64_t bytes)
+{
+	const uint64_t window = MAPMEM_END - MAPMEM_BASE;
+	struct area *a;
+
+	if (bytes == 0 || (bytes | head_bytes) % PAGE_BYTES || bytes > window / 2 ||
+	    head_bytes > window / 2)
+		return NULL;
+	a = space_take(head_bytes + 2 * bytes, PAGE_BYTES, bytes);
+	if (!a)
+		return NULL;
+	if (backing_add(a->base, head_bytes + bytes)) {
+		if (mirror_add(a->base + head_bytes, bytes)) {
+			memset((void *)a->base, 0, head_bytes + bytes);
+			return (void *)a->base;
+		}
+		backing_free(a->base, a->base + head_bytes + bytes);
+	}
+	space_give(a, bytes);
+	return NULL;
+}
+
+void vmem_free_mirror(void *p, uint64_t head_bytes, uint64_t bytes)
+{
+	struct area *a;
+
+	if (!p)
+		return;
+	a = space_find(p);
+	if (a->bytes != head_bytes + 2 * bytes)
+		mm_oops("vmem: %p is no mirrored area of this size", p);
+	if (xlat_unmap(a->base + head_bytes + bytes, bytes))
+		mm_oops("vmem: cannot unmap the mirror of %p", p);
+	backing_free(a->base, a->base + head_bytes + bytes);
+	space_give(a, bytes);
 }
 
 void vmem_get_stats(struct vmem_stats *out)
@@ -158,7 +234,7 @@ void vmem_get_stats(struct vmem_stats *out)
 	unsigned long flags = spin_lock_irqsave(&vmem.lock);
 
 	out->areas = vmem.areas;
-	out->used_bytes = vmem.space.used_bytes;
+	out->used_bytes = vmem.space.used_bytes - vmem.mirror_bytes;
 	out->block_bytes = __atomic_load_n(&vmem.block_bytes, __ATOMIC_RELAXED);
 	spin_unlock_irqrestore(&vmem.lock, flags);
 }

@@ -82,6 +82,21 @@ TEST(hal_percpu_copies_are_apart_and_zeroed)
 	hal_percpu_free(other, 1);
 }
 
+TEST(hal_mirror_shows_its_bytes_twice)
+{
+	char *p = hal_map_alloc_mirror(4096, 8192);
+
+	CHECK(p);
+	for (int i = 0; i < 8192; i++)
+		CHECK(!p[4096 + i]);
+	p[4096 + 8191] = 1;
+	p[4096 + 8192] = 2; /* over the end */
+	CHECK_EQ(p[4096], 2);
+	CHECK_EQ(p[4096 + 8192 + 8191], 1);
+	CHECK_EQ(test_leaked_bytes(), 12288);
+	hal_map_free_mirror(p, 4096, 8192);
+}
+
 TEST(hal_probe_read_survives_bad_addresses)
 {
 	char src[9000], dst[9000];

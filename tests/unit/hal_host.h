@@ -20,7 +20,8 @@
 
 /*
  * The n-th allocation from now (1: the next one) returns NULL; with `rest` all later ones too.
- * 0: none fails. Counts hal_alloc, hal_alloc_atomic, hal_map_alloc and hal_percpu_alloc.
+ * 0: none fails. Counts hal_alloc, hal_alloc_atomic, hal_map_alloc,
+ * hal_map_alloc_mirror and hal_percpu_alloc.
  *
  *	for (unsigned long n = 1;; n++) {
  *		hal_host_fail_alloc(n, false);

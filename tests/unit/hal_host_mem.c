@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "include/hal.h"
 
@@ -184,6 +185,50 @@ void hal_map_free(void *p, size_t bytes)
 	if (munmap((char *)p - PAGE, bytes + 2 * PAGE))
 		misuse("hal_map_free of what hal_map_alloc did not give");
 	atomic_fetch_sub(&mem.used_bytes, bytes);
+}
+
+/* A file in memory behind both halves, so that they are the same pages. */
+static bool mirror_map(char *p, size_t head_bytes, size_t bytes)
+{
+	const int prot = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_FIXED;
+	int fd = memfd_create("mirror", 0);
+	bool ok = fd >= 0 && !ftruncate(fd, (off_t)bytes) &&
+		  (!head_bytes || !mprotect(p, head_bytes, prot)) &&
+		  mmap(p + head_bytes, bytes, prot, flags, fd, 0) != MAP_FAILED &&
+		  mmap(p + head_bytes + bytes, bytes, prot, flags, fd, 0) != MAP_FAILED;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+void *hal_map_alloc_mirror(size_t head_bytes, size_t bytes)
+{
+	size_t total = head_bytes + 2 * bytes + 2 * PAGE;
+	char *p;
+
+	if ((head_bytes | bytes) % PAGE || !bytes)
+		misuse("hal_map_alloc_mirror: sizes are no multiples of a page");
+	if (injected() || bytes > (1ul << 32) || head_bytes > (1ul << 32))
+		return NULL;
+	p = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	if (!mirror_map(p + PAGE, head_bytes, bytes)) {
+		munmap(p, total);
+		return NULL;
+	}
+	atomic_fetch_add(&mem.used_bytes, head_bytes + bytes);
+	return p + PAGE;
+}
+
+void hal_map_free_mirror(void *p, size_t head_bytes, size_t bytes)
+{
+	if (!p)
+		return;
+	if (munmap((char *)p - PAGE, head_bytes + 2 * bytes + 2 * PAGE))
+		misuse("hal_map_free_mirror of what hal_map_alloc_mirror did not give");
+	atomic_fetch_sub(&mem.used_bytes, head_bytes + bytes);
 }
 
 /* ---- per-CPU memory: one arena, a stride a CPU, 64-byte units ----------------------------------
