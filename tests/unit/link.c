@@ -194,10 +194,12 @@ static void board_msg(void *arg, enum link_chan chan, const uint8_t *msg, size_t
 	if (!filled(msg, number, len))
 		bad_bytes++;
 	requests_done++;
-	if (board_busy_ns)
+	if (board_busy_ns) {
 		board_busy_until_ns = now_ns + board_busy_ns;
-	else
+		rx_peak = 0;
+	} else {
 		send_reply(number);
+	}
 }
 
 static void board_lost(void *arg, enum link_chan chan, int err)
