@@ -47,15 +47,18 @@ as_root() {
 	fi
 }
 
-# debian_mirror: "URI KEYRING" of the system's own entry for this release's main archive;
-# KEYRING is "-" when the entry names none (apt then uses its trusted keys).
+# mirror_uri: the system's own entry for this release's main archive; empty before `apt-get update`
+mirror_uri() {
+	apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' |
+		awk -v s="$(codename)" '$2 == s && $3 == "main" { print $1 }' | head -n 1
+}
+
+# debian_mirror: "URI KEYRING" of that entry; KEYRING is "-" when it names none (apt then uses
+# its trusted keys).
 debian_mirror() {
-	local suite uri key
-	suite=$(codename)
-	uri=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
-		'Identifier: Packages' | awk -v s="$suite" '$2 == s && $3 == "main" { print $1 }' |
-		head -n 1)
-	[ -n "$uri" ] || die "apt has no source for $suite main"
+	local uri key
+	uri=$(mirror_uri)
+	[ -n "$uri" ] || die "apt has no source for $(codename) main"
 	key=$(cat /etc/apt/sources.list.d/*.sources 2> /dev/null | awk -v u="${uri%/}" '
 		BEGIN { RS = ""; FS = "\n" }
 		index($0, u) {

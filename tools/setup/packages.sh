@@ -42,6 +42,12 @@ add_backports() {
 	file=/etc/apt/sources.list.d/bookworm-backports.sources
 	say "adding $file for QEMU 10 (mirror ${mirror% *})"
 	deb822 "$mirror" bookworm-backports | as_root tee $file > /dev/null
+	update
+}
+
+update() {
+	say "apt-get update"
+	quiet build/log/apt-update.log as_root apt-get -q update
 }
 
 install() {
@@ -62,9 +68,8 @@ setup_packages() {
 
 	can_root || die "missing Debian packages, and neither root nor sudo to install them:" \
 		"${missing[*]}${qemu:+ ${qemu%/*} (10 or later)}"
+	update
 	[ "$qemu" = qemu-system-arm/bookworm-backports ] && add_backports
-	say "apt-get update"
-	quiet build/log/apt-update.log as_root apt-get -q update
 	if [ ${#missing[@]} != 0 ]; then
 		say "apt-get install ${missing[*]}"
 		install "${missing[@]}"

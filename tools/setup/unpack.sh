@@ -18,6 +18,7 @@ private_apt() {
 
 private_apt_open() {
 	local mirror suites
+	[ -n "$(mirror_uri)" ] || { can_root && update; }
 	mirror=$(debian_mirror)
 	suites=$(codename)
 	[ "$suites" = bookworm ] && suites="bookworm bookworm-backports"
