@@ -19,11 +19,15 @@ T_AR_host := $(HOST_AR)
 T_AR_a64 := $(A64_AR)
 
 UNIT_EXTRA_ymodem := kernel/ymodem.c
+UNIT_EXTRA_ymodem_lrzsz := kernel/ymodem.c
 
-# tests/unit/board.c reads real device trees: QEMU's own and, as QEMU hands it on, the Pi 4's.
+# tests/unit/board*.c read real device trees: QEMU's own and, as QEMU hands it on, the Pi 4's.
 UNIT_EXTRA_board := $(wildcard board/*.c)
+UNIT_EXTRA_board_fuzz := $(UNIT_EXTRA_board)
 UNIT_LIBS_host_board := -lfdt
+UNIT_LIBS_host_board_fuzz := -lfdt
 UNIT_LIBS_a64_board := $(DEPS)/fdt/lib/libfdt.a
+UNIT_LIBS_a64_board_fuzz := $(UNIT_LIBS_a64_board)
 TREES := $(patsubst %,$(B)/tests/dtb/%.dtb,virt virt-el2 virt-secure virt-gicv3 virt-16 rpi4)
 TREE_OPTS_virt := -M virt -cpu cortex-a72 -smp 4
 TREE_OPTS_virt-el2 := -M virt,virtualization=on -cpu cortex-a53 -smp 1
@@ -42,7 +46,7 @@ $(TREES): $(B)/tests/dtb/%.dtb: tools/mk/tests.mk | $(DEPS_READY)
 		$(if $(filter virt%,$*),-m 512 -kernel $(RPI4_DTB) -append test=1) \
 		-nic none -display none >$(B)/tests/dtb/$*.log 2>&1 || { cat $(B)/tests/dtb/$*.log; exit 1; }
 
-$(B)/tests/host/board $(B)/tests/a64/board: | $(TREES)
+$(foreach t,board board_fuzz,$(B)/tests/host/$(t) $(B)/tests/a64/$(t)): | $(TREES)
 
 # unit_rules(variant)
 define unit_rules
