@@ -59,23 +59,32 @@ boot_entry:
 
 	/* Lines of both frames that some earlier stage left dirty must not be written back later
 	 * over what we store with the caches off. */
+	ldr	x1, =__image_boot_bytes
+	add	x1, x22, x1
 	mov	x0, x22
-	add	x1, x22, #(2 * BLOCK_BYTES)
 1:	dc	civac, x0
+	add	x0, x0, x23
+	dc	civac, x0
+	add	x0, x0, x23
+	dc	civac, x0
+	add	x0, x0, x23
+	dc	civac, x0
 	add	x0, x0, x23
 	cmp	x0, x1
 	b.lo	1b
 	dsb	sy
 
 	/* rodata and data first: the target is past the loaded file, no overlap. Sizes are
-	 * multiples of 16, see linker.ld. */
+	 * multiples of 32, see linker.ld. */
 	ldr	x0, =__image_data_offset
 	add	x0, x19, x0
 	add	x1, x22, #BLOCK_BYTES
 	ldr	x2, =__image_data_bytes
 	add	x2, x0, x2
 1:	ldp	x3, x4, [x0], #16
+	ldp	x5, x6, [x0], #16
 	stp	x3, x4, [x1], #16
+	stp	x5, x6, [x1], #16
 	cmp	x0, x2
 	b.lo	1b
 
@@ -87,7 +96,9 @@ boot_entry:
 	add	x0, x19, x2
 	add	x1, x22, x2
 1:	ldp	x3, x4, [x0, #-16]!
+	ldp	x5, x6, [x0, #-16]!
 	stp	x3, x4, [x1, #-16]!
+	stp	x5, x6, [x1, #-16]!
 	cmp	x0, x19
 	b.hi	1b
 2:
@@ -97,7 +108,23 @@ boot_entry:
 	add	x1, x22, #BLOCK_BYTES
 	ldr	w2, =BRK_FILL_INSN
 	orr	x2, x2, x2, lsl #32
-1:	stp	x2, x2, [x0], #16
+1:	stp	x2, x2, [x0]			/* text ends with a page */
+	stp	x2, x2, [x0, #16]
+	stp	x2, x2, [x0, #32]
+	stp	x2, x2, [x0, #48]
+	stp	x2, x2, [x0, #64]
+	stp	x2, x2, [x0, #80]
+	stp	x2, x2, [x0, #96]
+	stp	x2, x2, [x0, #112]
+	stp	x2, x2, [x0, #128]
+	stp	x2, x2, [x0, #144]
+	stp	x2, x2, [x0, #160]
+	stp	x2, x2, [x0, #176]
+	stp	x2, x2, [x0, #192]
+	stp	x2, x2, [x0, #208]
+	stp	x2, x2, [x0, #224]
+	stp	x2, x2, [x0, #240]
+	add	x0, x0, #256
 	cmp	x0, x1
 	b.lo	1b
 
@@ -119,6 +146,9 @@ boot_moved:
 	adrp	x1, __bss_end
 	add	x1, x1, :lo12:__bss_end
 1:	stp	xzr, xzr, [x0], #16
+	stp	xzr, xzr, [x0], #16
+	stp	xzr, xzr, [x0], #16
+	stp	xzr, xzr, [x0], #16
 	cmp	x0, x1
 	b.lo	1b
 
@@ -138,9 +168,16 @@ boot_moved:
 	bl	early_mmu_build
 
 	/* Drop clean lines that were fetched ahead while we wrote past the caches. */
+	ldr	x1, =__image_boot_bytes
+	add	x1, x22, x1
 	mov	x0, x22
-	add	x1, x22, #(2 * BLOCK_BYTES)
 1:	dc	ivac, x0
+	add	x0, x0, x23
+	dc	ivac, x0
+	add	x0, x0, x23
+	dc	ivac, x0
+	add	x0, x0, x23
+	dc	ivac, x0
 	add	x0, x0, x23
 	cmp	x0, x1
 	b.lo	1b
@@ -271,7 +308,32 @@ el1_state:
 	msr	sctlr_el1, x0
 	mov	x0, #(3 << 20)
 	msr	cpacr_el1, x0		/* libc and libfdt use vector registers */
-	isb
+
+	/* Count cycles and retired instructions from here on: kernel/pmu.c reads them. */
+	mrs	x0, id_aa64dfr0_el1
+	ubfx	x0, x0, #8, #4		/* PMUVer, as above */
+	cbz	x0, 1f
+	cmp	x0, #0xf
+	b.eq	1f
+	mov	x0, #0xffffffff
+	msr	pmcntenclr_el0, x0
+	msr	pmintenclr_el1, x0
+	msr	pmovsclr_el0, x0
+	msr	pmuserenr_el0, xzr
+	msr	pmccfiltr_el0, xzr
+	mov	x0, #0x46		/* PMCR_EL0: LC, reset all counters */
+	msr	pmcr_el0, x0
+	mrs	x1, pmcr_el0
+	ubfx	x1, x1, #11, #5		/* N */
+	mov	x0, #(1 << 31)
+	cbz	x1, 2f
+	mov	x1, #0x08		/* INST_RETIRED, if there is such an event; else 0 stays 0 */
+	msr	pmevtyper0_el0, x1
+	orr	x0, x0, #1
+2:	msr	pmcntenset_el0, x0
+	mov	x0, #0x41		/* LC, E */
+	msr	pmcr_el0, x0
+1:	isb
 	ret
 
 /*

@@ -84,7 +84,6 @@ void kernel_main(void)
 		log_error("no console: error %d", ret);
 	smp_init();
 	say_machine();
-	pmu_init_cpu();
 	random_init_cpu(machine_get_info()->rng_seed, machine_get_info()->rng_seed_bytes);
 	ret = irq_init(machine_get_info());
 	if (ret)
@@ -99,7 +98,8 @@ void kernel_main(void)
 	this_cpu()->online = 1;
 	cpu_irq_enable();
 	smp_start();
-	log_info("CPUs online: 0x%x", smp_online_mask());
+	log_info("CPUs online: 0x%x; %llu instructions so far", smp_online_mask(),
+		 (unsigned long long)pmu_read_insns());
 	run_selftest();
 	log_info("ready");
 	for (;;) {

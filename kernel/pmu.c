@@ -4,35 +4,6 @@
 #include "drivers/mmio.h"
 #include "kernel/cpu.h"
 
-#define PMCR_E	BIT(0) /* counters run */
-#define PMCR_P	BIT(1) /* reset event counters */
-#define PMCR_C	BIT(2) /* reset cycle counter */
-#define PMCR_LC BIT(6) /* cycle counter overflows at 64 bits */
-
-#define COUNTER_INSNS 0
-#define ENABLE_CYCLES BIT(31)
-#define ENABLE_ALL    0xffffffffull
-
-void pmu_init_cpu(void)
-{
-	if (!cpu_get_features()->pmu_version)
-		return;
-	SYSREG_WRITE(pmcntenclr_el0, ENABLE_ALL);
-	SYSREG_WRITE(pmintenclr_el1, ENABLE_ALL);
-	SYSREG_WRITE(pmovsclr_el0, ENABLE_ALL);
-	SYSREG_WRITE(pmuserenr_el0, 0);
-	SYSREG_WRITE(pmccfiltr_el0, 0);
-	SYSREG_WRITE(pmcr_el0, PMCR_LC | PMCR_C | PMCR_P);
-	sysreg_sync();
-	if (pmu_counter_count() > COUNTER_INSNS && pmu_has_event(PMU_INST_RETIRED)) {
-		SYSREG_WRITE(pmevtyper0_el0, PMU_INST_RETIRED);
-		SYSREG_WRITE(pmcntenset_el0, BIT(COUNTER_INSNS));
-	}
-	SYSREG_WRITE(pmcntenset_el0, ENABLE_CYCLES);
-	SYSREG_WRITE(pmcr_el0, PMCR_LC | PMCR_E);
-	sysreg_sync();
-}
-
 unsigned int pmu_counter_count(void)
 {
 	if (!cpu_get_features()->pmu_version)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Performance counters of this CPU (Arm ARM, "The Performance Monitors Extension"). */
+/*
+ * Performance counters of this CPU (Arm ARM, "The Performance Monitors Extension"). Boot code
+ * starts them on every core: the cycle counter, and event counter 0 on INST_RETIRED.
+ */
 #pragma once
 
 #include "include/base.h"
@@ -7,19 +10,16 @@
 /* Common event numbers. */
 enum { PMU_SW_INCR = 0x00, PMU_INST_RETIRED = 0x08, PMU_CPU_CYCLES = 0x11 };
 
-/* Counters reset and running, event counter 0 on INST_RETIRED. Each CPU for itself. */
-void pmu_init_cpu(void);
-
 /* Event counters besides the cycle counter (PMCR_EL0.N); 0: no PMU. */
 unsigned int pmu_counter_count(void);
 /* Does this core say that it counts the event (PMCEID)? The cycle counter always does. */
 bool pmu_has_event(uint32_t event);
 
-/* Cycles since pmu_init_cpu, 64 bits. 0 without a PMU. */
+/* Cycles since this core's first instructions, 64 bits. 0 without a PMU. */
 uint64_t pmu_read_cycles(void);
 /*
- * Instructions retired on this CPU, 64 bits: the counter's 32 bits are extended, so a reading must
- * come at least every 2^32 instructions. 0 where the core does not count them (QEMU without
- * -icount). Context: any, own CPU.
+ * Instructions that this core has retired since then, 64 bits: the counter's 32 bits are extended,
+ * so a reading must come at least every 2^32 instructions. 0 where the core does not count them
+ * (QEMU without -icount). Context: any, own CPU.
  */
 uint64_t pmu_read_insns(void);

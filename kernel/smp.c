@@ -12,7 +12,6 @@
 #include "kernel/irq.h"
 #include "kernel/log.h"
 #include "kernel/machine.h"
-#include "kernel/pmu.h"
 #include "kernel/quiesce.h"
 #include "kernel/random.h"
 #include "kernel/time.h"
@@ -347,7 +346,6 @@ void smp_secondary_main(unsigned int id)
 
 	cpu_init_this(id);
 	time_init_cpu();
-	pmu_init_cpu();
 	random_init_cpu(NULL, 0);
 	ret = irq_init_cpu(id);
 	if (!ret)

@@ -185,20 +185,27 @@ int memcmp(const void *a, const void *b, size_t n)
 	return 0;
 }
 
-void *memchr(const void *s, int byte, size_t n)
-{
-	const unsigned char *p = s;
-
-	for (; n; n--, p++)
-		if (*p == (unsigned char)byte)
-			return (void *)(uintptr_t)p;
-	return NULL;
-}
-
 /* A word that has a zero byte, by carries: exact for the lowest zero byte. */
 static __always_inline uint64_t zero_bytes(uint64_t v)
 {
 	return (v - 0x0101010101010101ull) & ~v & 0x8080808080808080ull;
+}
+
+void *memchr(const void *s, int byte, size_t n)
+{
+	const unsigned char *p = s;
+	uint64_t same = 0x0101010101010101ull * (unsigned char)byte;
+
+	for (; n >= WORD; n -= WORD, p += WORD) {
+		uint64_t z = zero_bytes(load(p) ^ same);
+
+		if (z)
+			return (void *)(uintptr_t)(p + (unsigned int)__builtin_ctzll(z) / 8);
+	}
+	for (; n; n--, p++)
+		if (*p == (unsigned char)byte)
+			return (void *)(uintptr_t)p;
+	return NULL;
 }
 
 size_t strlen(const char *s)
