@@ -219,6 +219,26 @@ static void heap_check(struct selftest *t)
 			      before.used_objects == after.used_objects);
 }
 
+static void mirror_check(struct selftest *t, uint64_t head, uint64_t bytes)
+{
+	uint8_t *p = vmem_alloc_mirror(head, bytes), *ring;
+	bool good = true;
+
+	if (!SELF_CHECK(t, p != NULL))
+		return;
+	ring = p + head;
+	for (uint64_t i = 0; i < bytes; i += 1024)
+		ring[bytes + i] = (uint8_t)(i >> 10 | 1);
+	for (uint64_t i = 0; i < bytes; i += 1024)
+		good &= ring[i] == (uint8_t)(i >> 10 | 1);
+	ring[bytes - 1] = 0x77;
+	SELF_CHECK(t, good && ring[2 * bytes - 1] == 0x77);
+	SELF_CHECK(t, head == 0 || (p[0] == 0 && p[head - 1] == 0));
+	SELF_CHECK(t, !is_readable(ring + 2 * bytes));
+	vmem_free_mirror(p, head, bytes);
+	SELF_CHECK(t, !is_readable(p) && !is_readable(ring + bytes));
+}
+
 static void vmem_check(struct selftest *t)
 {
 	static const uint64_t sizes[] = { 1,
@@ -256,6 +276,12 @@ static void vmem_check(struct selftest *t)
 		vmem_free(p[i]);
 		SELF_CHECK(t, !p[i] || !is_readable(p[i]));
 	}
+	mirror_check(t, 0, PAGE_BYTES);
+	mirror_check(t, 2 * PAGE_BYTES, 16 * PAGE_BYTES);
+	mirror_check(t, PAGE_BYTES, 2 * BLOCK_BYTES);
+	SELF_CHECK(t, vmem_alloc_mirror(100, PAGE_BYTES) == NULL &&
+			      vmem_alloc_mirror(0, 0) == NULL &&
+			      vmem_alloc_mirror(0, 1ull << 31) == NULL);
 	SELF_CHECK(t, vmem_alloc(0) == NULL && vmem_alloc(1ull << 40) == NULL);
 }
 
