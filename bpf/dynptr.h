@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Dynamic pointers as they lie on a program's stack (UAPI struct bpf_dynptr, 16 bytes): memory whose
- * bounds are checked at run time. A NULL data pointer is an invalid dynptr, which every helper
- * refuses.
+ * Dynamic pointers as they lie on a program's stack (UAPI struct bpf_dynptr, 16 bytes): memory
+ * whose bounds are checked at run time. A NULL data pointer is an invalid dynptr, which every
+ * helper refuses.
  */
 #pragma once
 

@@ -18,11 +18,10 @@
  *	}
  */
 #define HELPER_DEF(name)                                                                           \
-	uint64_t helper_##name(uint64_t r1 __attribute__((unused)),                                \
-			       uint64_t r2 __attribute__((unused)),                                \
-			       uint64_t r3 __attribute__((unused)),                                \
-			       uint64_t r4 __attribute__((unused)),                                \
-			       uint64_t r5 __attribute__((unused)))
+	uint64_t helper_##name(                                                                    \
+		uint64_t r1 __attribute__((unused)), uint64_t r2 __attribute__((unused)),          \
+		uint64_t r3 __attribute__((unused)), uint64_t r4 __attribute__((unused)),          \
+		uint64_t r5 __attribute__((unused)))
 
 /* A negative error number as R0 has it. */
 static inline uint64_t helper_ret(int64_t ret)

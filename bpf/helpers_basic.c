@@ -5,7 +5,6 @@
 #include "bpf/helpers.h"
 #include "bpf/interp.h"
 #include "bpf/prog.h"
-#include "lib/fmt.h"
 
 /* Ticks of jiffies64 a second (CONFIG_HZ of Debian's arm64 kernel). */
 #define HZ 250
@@ -55,7 +54,8 @@ HELPER_DEF(get_numa_node_id)
 	return 0;
 }
 
-/* ---- who runs: there are no processes, so the current task is always the idle one, root's ------ */
+/* ---- who runs: there are no processes, so the current task is always the idle one, root's ------
+ */
 
 static const char task_comm[16] = "barebpf";
 
@@ -110,9 +110,15 @@ HELPER_DEF(loop)
 	if (nr > BPF_LOOPS_MAX)
 		return helper_ret(-E2BIG);
 	for (uint32_t i = 0; i < nr; i++) {
+		if (!rc->loops_left) {
+			rc->end = (struct run_end){ .why = RUN_END_LOOPS,
+						    .insn = ~0u,
+						    .prog = rc->prog };
+			hal_run_abort(rc);
+		}
+		rc->loops_left--;
 		if (bpf_call_function(r2, i, r3, 0, 0, 0))
 			return i + 1;
-		(void)rc;
 	}
 	return nr;
 }

@@ -253,6 +253,7 @@ uint64_t interp_run_checked(struct bpf_prog *prog, void *r1, void *r2, struct ru
 
 	rc->prog = prog;
 	rc->checked = 1;
+	rc->seen_nr = 0;
 	interp_frame_enter(rc, ~0u);
 	ret = interp_exec_checked(prog->interp->funcs, args, rc);
 	rc->depth--;
@@ -285,8 +286,8 @@ uint64_t bpf_call_function(uint64_t value, uint64_t r1, uint64_t r2, uint64_t r3
 		ret = ((bpf_helper_fn)(uintptr_t)value)(r1, r2, r3, r4, r5);
 	} else {
 		rc->prog = func->prog;
-		ret = rc->checked ? interp_exec_checked(func, args, rc) :
-				    interp_exec_fast(func, args, rc);
+		ret = rc->checked ? interp_exec_checked(func, args, rc)
+				  : interp_exec_fast(func, args, rc);
 	}
 	rc->prog = caller;
 	rc->depth--;

@@ -16,21 +16,21 @@
 
 /*
  * Decode prog->insns into prog->interp, by prog->subprogs (bpf_verify or bpf_scan made them). 0,
- * -EINVAL (not a legal instruction array: isa_check, branch and call targets), -ENOMEM. A call of an
- * unknown helper decodes and ends the run if it is reached. Thread.
+ * -EINVAL (not a legal instruction array: isa_check, branch and call targets), -ENOMEM. A call of
+ * an unknown helper decodes and ends the run if it is reached. Thread.
  */
 int interp_prepare(struct bpf_prog *prog) __must_check;
 void interp_free(struct interp_code *code);
 
 /*
- * Run it. r1, r2: values of R1 and R2 at entry, R1 as ctx_run_begin gave it. rc: zeroed but for what
- * the caller sets up (limits; regions, for the checked mode). The stack is the caller's kernel
+ * Run it. r1, r2: values of R1 and R2 at entry, R1 as ctx_run_begin gave it. rc: set up by the
+ * caller (runtime/run.c) but for checked and seen. The stack is the caller's kernel
  * stack: at most 8 frames of up to 512 bytes and some 250 bytes of the interpreter's each. Ends
  * through hal_run_abort on a refused access or used-up budget, rc->end filled in.
  *
  * The fast mode checks no time: an interrupt may abort it wherever it stands in section
- * .text.bpf_interp, which holds no lock. The checked mode looks at deadline_ns and insns_max itself.
- * Context: run.
+ * .text.bpf_interp, which holds no lock. The checked mode looks at deadline_ns and insns_max
+ * itself. Context: run.
  */
 uint64_t interp_run_fast(struct bpf_prog *prog, void *r1, void *r2, struct run_ctx *rc);
 uint64_t interp_run_checked(struct bpf_prog *prog, void *r1, void *r2, struct run_ctx *rc);

@@ -68,9 +68,9 @@
 
 BINARY(ADD, a + b, a + b)
 BINARY(SUB, a - b, a - b)
-BINARY(MUL, a * b, a * b)
+BINARY(MUL, a *b, a *b)
 BINARY(OR, a | b, a | b)
-BINARY(AND, a & b, a & b)
+BINARY(AND, a &b, a &b)
 BINARY(XOR, a ^ b, a ^ b)
 BINARY(LSH, a << (b & 63), a << (b & 31))
 BINARY(RSH, a >> (b & 63), a >> (b & 31))
@@ -116,12 +116,8 @@ MOVE(MOVSX64_32, uint64_t, (int32_t)HI)
 MOVE(MOVSX32_8, uint32_t, (int8_t)HI)
 MOVE(MOVSX32_16, uint32_t, (int16_t)HI)
 
-op_LD_IMM64:
-op_LD_MAP_FD:
-op_LD_MAP_VALUE:
-op_LD_FUNC:
-	LO = WIDE;
-	NEXT(2);
+op_LD_IMM64 : op_LD_MAP_FD : op_LD_MAP_VALUE : op_LD_FUNC : LO = WIDE;
+NEXT(2);
 
 #define COND(name, cmp, type64, type32)                                                            \
 	op_##name##_K : if ((type64)LOW8 cmp(type64) IMM_S) JUMP(OFF_JK);                          \
@@ -144,32 +140,27 @@ COND(JSLT, <, int64_t, int32_t)
 COND(JSLE, <=, int64_t, int32_t)
 COND(JSET, &, uint64_t, uint32_t)
 
-op_JA:
-op_JA32:
-	JUMP(IMM_S);
+op_JA : op_JA32 : JUMP(IMM_S);
 
-op_CALL_HELPER:
-	CALL_HELPER();
-	NEXT(1);
+op_CALL_HELPER : CALL_HELPER();
+NEXT(1);
 
-op_CALL_LOCAL:
-	CALL_LOCAL();
-	NEXT(1);
+op_CALL_LOCAL : CALL_LOCAL();
+NEXT(1);
 
-op_EXIT:
-	return regs[0];
+op_EXIT : return regs[0];
 
 #define MEMORY(name, type)                                                                         \
 	op_LDX_##name : MID = LOAD(type, LO + OFF_TOP);                                            \
 	NEXT(1);                                                                                   \
 	op_STX_##name : STORE(type, LO + OFF_TOP, (type)MID);                                      \
 	NEXT(1);                                                                                   \
-	op_ST_##name : STORE(type, LOW8 + OFF_JK, (type)IMM_S);                          \
+	op_ST_##name : STORE(type, LOW8 + OFF_JK, (type)IMM_S);                                    \
 	NEXT(1);                                                                                   \
 	op_LOAD_ACQ_##name : MID = __atomic_load_n(ATOMIC(type, LO + OFF_TOP), __ATOMIC_ACQUIRE);  \
 	NEXT(1);                                                                                   \
 	op_STORE_REL_##name                                                                        \
-		: __atomic_store_n(ATOMIC(type, LO + OFF_TOP), (type)MID, __ATOMIC_RELEASE);       \
+	    : __atomic_store_n(ATOMIC(type, LO + OFF_TOP), (type)MID, __ATOMIC_RELEASE);           \
 	NEXT(1);
 MEMORY(B, uint8_t)
 MEMORY(H, uint16_t)
@@ -190,11 +181,11 @@ MEMORY_SEXT(W, int32_t)
  */
 #define FULL_BARRIER() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define ATOMIC_OP(name, op, type)                                                                  \
-	op_ATOMIC_##name : __atomic_fetch_##op(ATOMIC(type, LO + OFF_TOP), (type)MID,              \
-					       __ATOMIC_RELAXED);                                  \
+	op_ATOMIC_##name                                                                           \
+	    : __atomic_fetch_##op(ATOMIC(type, LO + OFF_TOP), (type)MID, __ATOMIC_RELAXED);        \
 	NEXT(1);                                                                                   \
-	op_ATOMIC_FETCH_##name : MID = __atomic_fetch_##op(ATOMIC(type, LO + OFF_TOP), (type)MID,  \
-							   __ATOMIC_SEQ_CST);                      \
+	op_ATOMIC_FETCH_##name                                                                     \
+	    : MID = __atomic_fetch_##op(ATOMIC(type, LO + OFF_TOP), (type)MID, __ATOMIC_SEQ_CST);  \
 	FULL_BARRIER();                                                                            \
 	NEXT(1);
 #define ATOMICS(size, type)                                                                        \
@@ -202,8 +193,8 @@ MEMORY_SEXT(W, int32_t)
 	ATOMIC_OP(OR_##size, or, type)                                                             \
 	ATOMIC_OP(AND_##size, and, type)                                                           \
 	ATOMIC_OP(XOR_##size, xor, type)                                                           \
-	op_ATOMIC_XCHG_##size : MID = __atomic_exchange_n(ATOMIC(type, LO + OFF_TOP), (type)MID,   \
-							  __ATOMIC_SEQ_CST);                       \
+	op_ATOMIC_XCHG_##size                                                                      \
+	    : MID = __atomic_exchange_n(ATOMIC(type, LO + OFF_TOP), (type)MID, __ATOMIC_SEQ_CST);  \
 	FULL_BARRIER();                                                                            \
 	NEXT(1);                                                                                   \
 	op_ATOMIC_CMPXCHG_##size:                                                                  \
@@ -219,13 +210,11 @@ ATOMICS(W, uint32_t)
 ATOMICS(DW, uint64_t)
 
 #define PACKET(name, bytes)                                                                        \
-	op_LD_ABS_##name:                                                                          \
-	if (!interp_packet_load(rc, regs[6], (int32_t)IMM_U, bytes, &regs[0]))                     \
-		return 0;                                                                          \
+	op_LD_ABS_##name                                                                           \
+	    : if (!interp_packet_load(rc, regs[6], (int32_t)IMM_U, bytes, &regs[0])) return 0;     \
 	NEXT(1);                                                                                   \
-	op_LD_IND_##name:                                                                          \
-	if (!interp_packet_load(rc, regs[6], (int32_t)(IMM_U + (uint32_t)LO), bytes, &regs[0]))    \
-		return 0;                                                                          \
+	op_LD_IND_##name : if (!interp_packet_load(rc, regs[6], (int32_t)(IMM_U + (uint32_t)LO),   \
+						   bytes, &regs[0])) return 0;                     \
 	NEXT(1);
 PACKET(B, 1)
 PACKET(H, 2)
@@ -243,9 +232,5 @@ op_TAIL_CALL:
 }
 
 /* Kinds that xlate resolves away, calls that this board does not have, poisoned code. */
-op_CALL_KFUNC:
-op_LD_BTF_ID:
-op_LD_MAP_IDX:
-op_LD_MAP_IDX_VALUE:
-op_BAD:
-	interp_end(rc, RUN_END_BAD_INSN, AT);
+op_CALL_KFUNC : op_LD_BTF_ID : op_LD_MAP_IDX : op_LD_MAP_IDX_VALUE : op_BAD
+    : interp_end(rc, RUN_END_BAD_INSN, AT);

@@ -9,11 +9,7 @@
 #include "bpf/interp_int.h"
 
 /* Any alignment: programs may be told that unaligned access is fine, and here it is. */
-#define PLACE(type, addr)                                                                          \
-	(((struct {                                                                                \
-		 type v;                                                                           \
-	 } __packed *)(uintptr_t)(addr))                                                           \
-		 ->v)
+#define PLACE(type, addr) (((struct { type v; } __packed *)(uintptr_t)(addr))->v)
 
 #define LOAD(type, addr)     PLACE(type, addr)
 #define STORE(type, addr, x) (PLACE(type, addr) = (x))
@@ -49,7 +45,8 @@
 #define CALL_LOCAL()                                                                               \
 	do {                                                                                       \
 		interp_frame_enter(rc, AT);                                                        \
-		regs[0] = interp_exec_fast((const struct interp_func *)(uintptr_t)w, regs + 1, rc); \
+		regs[0] =                                                                          \
+			interp_exec_fast((const struct interp_func *)(uintptr_t)w, regs + 1, rc);  \
 		rc->depth--;                                                                       \
 		rc->prog = fn->prog;                                                               \
 	} while (0)
@@ -84,8 +81,8 @@
 	NEXT(2);
 
 /*
- * Merging equal ends of handlers would undo threaded dispatch; gcc's coalescing of variables ends in
- * a copy of w in every handler.
+ * Merging equal ends of handlers would undo threaded dispatch; gcc's coalescing of variables ends
+ * in a copy of w in every handler.
  */
 #define OPTIONS optimize("no-gcse", "no-crossjumping", "no-tree-coalesce-vars")
 __attribute__((section(".text.bpf_interp"), OPTIONS)) uint64_t
@@ -124,9 +121,13 @@ enter:
 
 #include "bpf/interp_body.h"
 
-	op_JEQ_0 : if (!LO) JUMP(IMM_S);
+op_JEQ_0:
+	if (!LO)
+		JUMP(IMM_S);
 	NEXT(1);
-	op_JNE_0 : if (LO) JUMP(IMM_S);
+op_JNE_0:
+	if (LO)
+		JUMP(IMM_S);
 	NEXT(1);
 	FUSED_BINARY(ADD, a + b, a + b)
 	FUSED_BINARY(SUB, a - b, a - b)
@@ -136,8 +137,7 @@ enter:
 	FUSED_BINARY(XOR, a ^ b, a ^ b)
 	FUSED_BINARY(LSH, a << (b & 63), a << (b & 31))
 	FUSED_BINARY(RSH, a >> (b & 63), a >> (b & 31))
-	FUSED_BINARY(ARSH, (uint64_t)((int64_t)a >> (b & 63)),
-		     (uint32_t)((int32_t)a >> (b & 31)))
+	FUSED_BINARY(ARSH, (uint64_t)((int64_t)a >> (b & 63)), (uint32_t)((int32_t)a >> (b & 31)))
 	FUSED_LOAD(B, uint8_t)
 	FUSED_LOAD(H, uint16_t)
 	FUSED_LOAD(W, uint32_t)

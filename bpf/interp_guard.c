@@ -123,8 +123,8 @@ static int ctx_access(struct run_ctx *rc, uint64_t addr, uint32_t size, uint64_t
 	}
 	if (off >= ctx_uapi_size(kind))
 		return 0;
-	err = write ? ctx_store(kind, rc->prog->type, rc->ctx, (uint32_t)off, size, *value) :
-		      ctx_load(kind, rc->prog->type, rc->ctx, (uint32_t)off, size, value);
+	err = write ? ctx_store(kind, rc->prog->type, rc->ctx, (uint32_t)off, size, *value)
+		    : ctx_load(kind, rc->prog->type, rc->ctx, (uint32_t)off, size, value);
 	return err ? err : 1;
 }
 
@@ -181,8 +181,7 @@ static bool is_ctx(const struct run_ctx *rc, uint64_t value)
 static bool is_held_record(const struct run_ctx *rc, uint64_t value)
 {
 	for (uint32_t i = 0; i < rc->held_nr; i++) {
-		if (rc->held[i].kind == RUN_HELD_RINGBUF &&
-		    (uintptr_t)rc->held[i].ptr == value)
+		if (rc->held[i].kind == RUN_HELD_RINGBUF && (uintptr_t)rc->held[i].ptr == value)
 			return true;
 	}
 	return false;
@@ -327,8 +326,8 @@ void guard_called(struct run_ctx *rc, const struct bpf_helper *helper, uint64_t 
 		return;
 	rc->seen[rc->seen_nr % RUN_SEEN_MAX] = (struct bpf_map *)(uintptr_t)ret;
 	/* Counts on past the room, so that the oldest goes first. */
-	rc->seen_nr = (uint8_t)(rc->seen_nr + 1 < 2 * RUN_SEEN_MAX ? rc->seen_nr + 1 :
-								     RUN_SEEN_MAX);
+	rc->seen_nr =
+		(uint8_t)(rc->seen_nr + 1 < 2 * RUN_SEEN_MAX ? rc->seen_nr + 1 : RUN_SEEN_MAX);
 }
 
 void guard_tail_call(struct run_ctx *rc, const uint64_t *regs, uint32_t at)
@@ -345,10 +344,9 @@ void interp_region_push(struct run_ctx *rc, uintptr_t base, size_t size, bool wr
 		return;
 	if (rc->regions_nr == RUN_REGIONS_MAX)
 		interp_end(rc, RUN_END_STACK, ~0u);
-	rc->regions[rc->regions_nr++] = (struct run_region){ .base = base,
-							     .size = size,
-							     .kind = RUN_REGION_MEM,
-							     .writable = writable };
+	rc->regions[rc->regions_nr++] = (struct run_region){
+		.base = base, .size = size, .kind = RUN_REGION_MEM, .writable = writable
+	};
 }
 
 void interp_region_pop(struct run_ctx *rc)

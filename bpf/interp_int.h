@@ -89,9 +89,9 @@ void interp_frame_enter(struct run_ctx *rc, uint32_t at);
 void interp_end(struct run_ctx *rc, enum run_end_why why, uint32_t at) __attribute__((noreturn));
 
 /*
- * LD_ABS and LD_IND: `size` bytes, big endian, at packet offset off of ctx, which must be the run's.
- * False: the load fails, and with it the program. Negative offsets as in Linux: SKF_NET_OFF and
- * SKF_LL_OFF bases.
+ * LD_ABS and LD_IND: `size` bytes, big endian, at packet offset off of ctx, which must be the
+ * run's. False: the load fails, and with it the program. Negative offsets as in Linux: SKF_NET_OFF
+ * and SKF_LL_OFF bases.
  */
 bool interp_packet_load(struct run_ctx *rc, uint64_t ctx, int32_t off, uint32_t size,
 			uint64_t *value);
