@@ -50,7 +50,8 @@ struct vidpair {
 };
 
 struct vinsn { /* facts of cfg.c */
-	uint8_t prune_point : 1, jump_point : 1, force_checkpoint : 1, calls_callback : 1, seen : 1;
+	uint8_t prune_point : 1, jump_point : 1, force_checkpoint : 1, calls_callback : 1;
+	uint8_t taken : 1, fall : 1; /* sides of a conditional jump that some path goes */
 };
 
 struct verifier_env {

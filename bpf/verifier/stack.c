@@ -219,7 +219,7 @@ static int check_bytes(struct verifier_env *env, struct vframe *f, int32_t off, 
 			(*zeros)++;
 			break;
 		case SLOT_INVALID:
-			needs_clear(env, f, off);
+			needs_clear(env, f, off + (int32_t)i);
 			break;
 		case SLOT_DYNPTR:
 			return v_reject(env, VR_STACK_UNINIT,
@@ -297,7 +297,7 @@ int v_stack_load(struct verifier_env *env, uint32_t frameno, uint32_t ptr_reg, i
 		 uint32_t size, int value)
 {
 	struct vframe *f = env->cur->frame[frameno];
-	uint32_t spilled, zeros;
+	uint32_t zeros = 0;
 	int32_t lo, hi;
 	int err = stack_extent(env, ptr_reg, off, size, " read from", &lo, &hi);
 
@@ -311,7 +311,6 @@ int v_stack_load(struct verifier_env *env, uint32_t frameno, uint32_t ptr_reg, i
 	err = v_stack_range(env, ptr_reg, off, size, false, VACC_READ, false);
 	if (err || value < 0)
 		return err;
-	spilled = zeros = 0;
 	for (int32_t i = lo; i < hi + (int32_t)size; i++)
 		if (*byte_type(f, i) == SLOT_ZERO)
 			zeros++;
@@ -319,7 +318,6 @@ int v_stack_load(struct verifier_env *env, uint32_t frameno, uint32_t ptr_reg, i
 		vreg_set_const(&cur_regs(env->cur)[value], 0);
 	else
 		vreg_set_unknown(&cur_regs(env->cur)[value]);
-	(void)spilled;
 	return 0;
 }
 

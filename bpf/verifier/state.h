@@ -97,7 +97,8 @@ struct vframe {
 
 struct vref {
 	uint32_t id;
-	uint32_t insn; /* that acquired it */
+	uint32_t insn;	/* that acquired it */
+	uint32_t frame; /* depth of the function that did */
 };
 #define VREFS_MAX 32
 
