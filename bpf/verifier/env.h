@@ -51,6 +51,7 @@ struct vidpair {
 
 struct vinsn { /* facts of cfg.c */
 	uint8_t prune_point : 1, jump_point : 1, force_checkpoint : 1, calls_callback : 1;
+	uint8_t key_seen : 1;
 	uint8_t taken : 1, fall : 1; /* sides of a conditional jump that some path goes */
 };
 
@@ -75,12 +76,13 @@ struct verifier_env {
 	bool seen_direct_write;
 	bool hist_noted; /* the current instruction has an entry: the last of cur->hist */
 	/* global functions */
-	bool *global, *global_called;
+	bool *global, *global_called, *global_done;
 	/* numbers */
 	uint64_t mem_bytes, mem_peak;
 	uint32_t states_now;
-	uint64_t log_mark; /* text of the path so far that other paths share */
-	/* prune.c: pairs of ids that correspond between two states */
+	uint32_t cpus;
+	const struct bpf_line_info *last_line; /* printed last */
+	/* equal.c: pairs of ids that correspond between two states */
 	struct vidpair *idmap;
 	uint32_t idmap_cnt, idmap_tmp;
 };

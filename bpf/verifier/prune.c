@@ -78,7 +78,7 @@ struct vstate *v_push_branch(struct verifier_env *env, uint32_t insn_idx, uint32
 	}
 	p->insn_idx = insn_idx;
 	p->prev_idx = prev_idx;
-	p->log_mark = env->log_mark;
+	p->log_mark = env->log ? bpf_log_mark(env->log) : 0;
 	p->st.parent = env->cur->parent;
 	p->st.branches = 1;
 	if (p->st.parent)

@@ -75,7 +75,7 @@ static void slot_escapes(struct verifier_env *env, const struct vframe *f, int32
 static void scrub(struct vslot *s)
 {
 	for (unsigned int i = 0; i < SLOT_BYTES; i++)
-		if (s->type[i] == SLOT_SPILL || s->type[i] == SLOT_DYNPTR)
+		if (s->type[i] == SLOT_SPILL)
 			s->type[i] = SLOT_MISC;
 	vreg_set_none(&s->reg);
 }
@@ -83,6 +83,15 @@ static void scrub(struct vslot *s)
 static uint32_t reg_width(const struct vreg *r)
 {
 	return 64u - (r->v.umax ? (uint32_t)__builtin_clzll(r->v.umax) : 64u);
+}
+
+/* Dynptrs are written by their helpers only. */
+static int check_no_dynptr(struct verifier_env *env, struct vframe *f, int32_t lo, int32_t hi)
+{
+	for (int32_t i = lo; i < hi; i++)
+		if (*byte_type(f, i) == SLOT_DYNPTR)
+			return v_reject(env, VR_DYNPTR, "cannot overwrite dynptr");
+	return 0;
 }
 
 static void spill(struct vframe *f, uint32_t slot, const struct vreg *r, uint32_t size)
@@ -105,7 +114,7 @@ static int store_bytes(struct verifier_env *env, struct vframe *f, int32_t off, 
 	uint8_t type = SLOT_MISC;
 	int err;
 
-	if (vslot_is_spilled_reg(s) || s->type[0] == SLOT_DYNPTR)
+	if (vslot_is_spilled_reg(s))
 		scrub(s);
 	if (size == SLOT_BYTES)
 		f->slot_written |= BIT(slot_of(off));
@@ -175,7 +184,7 @@ static int store_variable(struct verifier_env *env, struct vframe *f, int32_t lo
 			zero_used = true;
 			continue;
 		}
-		if (*type == SLOT_SPILL || *type == SLOT_DYNPTR)
+		if (*type == SLOT_SPILL)
 			scrub(s);
 		if (zero && *type == SLOT_ZERO) {
 			zero_used = true;
@@ -196,6 +205,8 @@ int v_stack_store(struct verifier_env *env, struct vframe *f, uint32_t frameno, 
 
 	if (!err)
 		err = use_stack(env, f, lo);
+	if (!err)
+		err = check_no_dynptr(env, f, lo, hi + (int32_t)size);
 	if (err)
 		return err;
 	if (lo == hi)
@@ -323,29 +334,17 @@ int v_stack_load(struct verifier_env *env, uint32_t frameno, uint32_t ptr_reg, i
 
 /* ---- helpers' memory ---- */
 
-static int range_byte(struct verifier_env *env, struct vframe *f, int32_t off, bool clobber)
+static void range_byte(struct verifier_env *env, struct vframe *f, int32_t off, bool clobber)
 {
-	struct vslot *s = &f->slot[slot_of(off)];
 	uint8_t *type = byte_type(f, off);
 
-	switch (*type) {
-	case SLOT_DYNPTR:
-		return -EACCES;
-	case SLOT_INVALID:
+	if (*type == SLOT_INVALID)
 		needs_clear(env, f, off);
-		if (clobber)
-			*type = SLOT_MISC;
-		return 0;
-	case SLOT_ZERO:
-		if (clobber)
-			*type = SLOT_MISC;
-		return 0;
-	case SLOT_SPILL:
-		if (clobber)
-			scrub(s);
-		return 0;
-	}
-	return 0;
+	if (!clobber)
+		return;
+	if (*type == SLOT_SPILL)
+		scrub(&f->slot[slot_of(off)]);
+	*type = SLOT_MISC;
 }
 
 int v_stack_range(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t size, bool zero_ok,
@@ -366,17 +365,17 @@ int v_stack_range(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t 
 	if (err)
 		return err;
 	slot_escapes(env, f, lo, hi + (int32_t)size);
+	err = check_no_dynptr(env, f, lo, hi + (int32_t)size);
+	if (err)
+		return err;
 	for (int32_t i = lo; i < hi + (int32_t)size; i++) {
 		if (raw && lo == hi) { /* the helper writes all of it and reads nothing */
-			if (*byte_type(f, i) == SLOT_DYNPTR || *byte_type(f, i) == SLOT_SPILL)
+			if (*byte_type(f, i) == SLOT_SPILL)
 				scrub(&f->slot[slot_of(i)]);
 			*byte_type(f, i) = SLOT_MISC;
 			continue;
 		}
-		if (range_byte(env, f, i, (t & VACC_WRITE) != 0))
-			return v_reject(env, VR_STACK_UNINIT,
-					"invalid indirect access to stack R%u off %d+%d size %u",
-					reg, lo, i - lo, size);
+		range_byte(env, f, i, (t & VACC_WRITE) != 0);
 		v_mark_slot_read(env, frameno, slot_of(i));
 	}
 	return 0;

@@ -68,6 +68,7 @@ struct vframe *vframe_new(struct verifier_env *env, uint32_t callsite, uint32_t 
 		return NULL;
 	for (unsigned int i = 0; i < MAX_BPF_REG; i++)
 		vreg_set_none(&f->r[i]);
+	f->instance = ++env->next_id;
 	f->callsite = callsite;
 	f->subprog = subprog;
 	/* What an earlier frame at this depth read is not this frame's: reads end here. */

@@ -77,6 +77,8 @@ struct vslot {
 	uint8_t type[SLOT_BYTES];
 };
 
+#define VARG_REGS 0x3e /* R1-R5 */
+
 struct vframe {
 	struct vreg r[MAX_BPF_REG];
 	uint32_t callsite; /* insn of the call; ~0 for the main function */
@@ -88,6 +90,9 @@ struct vframe {
 	uint8_t pad;
 	/* since the last checkpoint: which are written; on a checkpoint: which are read later */
 	uint16_t reg_written, reg_read;
+	/* of the caller, before the call, in the segment that the frame was made in */
+	uint16_t caller_written;
+	uint32_t instance; /* differs between frames, same in copies of one */
 	uint64_t slot_written, slot_read;
 	uint32_t slot_cnt; /* slots allocated */
 	struct vslot *slot;
