@@ -168,7 +168,10 @@ static int pointer_arith(struct verifier_env *env, const struct bpf_insn *insn, 
 	case BPF_OR:
 	case BPF_XOR:
 		return v_reject(env, VR_PTR_OP, "R%u bitwise operator %s on pointer prohibited",
-				reg, op == BPF_AND ? "&=" : op == BPF_OR ? "|=" : "^=");
+				reg,
+				op == BPF_AND  ? "&="
+				: op == BPF_OR ? "|="
+					       : "^=");
 	default:
 		return v_reject(env, VR_PTR_OP,
 				"R%u pointer arithmetic with %s operator prohibited", reg,
@@ -391,8 +394,8 @@ int v_check_alu(struct verifier_env *env, const struct bpf_insn *insn)
 	if (is_x) {
 		imm = regs[insn->src_reg];
 	} else {
-		vreg_set_const(&imm, width == 64 ? (uint64_t)(int64_t)insn->imm
-						 : (uint32_t)insn->imm);
+		vreg_set_const(&imm,
+			       width == 64 ? (uint64_t)(int64_t)insn->imm : (uint32_t)insn->imm);
 	}
 	return arith(env, insn, &regs[insn->dst_reg], &imm);
 }

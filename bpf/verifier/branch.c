@@ -52,8 +52,8 @@ static enum scalar_cmp cmp_of(uint8_t op)
 /* ---- numbers ---- */
 
 /*
- * 1 taken, 0 not taken, -1 both possible; then the narrowed operands of both sides are in out: taken a, b,
- * not taken a, b.
+ * 1 taken, 0 not taken, -1 both possible; then the narrowed operands of both sides are in out:
+ * taken a, b, not taken a, b.
  */
 static int decide_numbers(enum scalar_cmp cmp, const struct vreg *a, const struct vreg *b,
 			  bool half, struct scalar out[4])
@@ -84,7 +84,8 @@ struct links {
 	uint32_t cnt;
 };
 
-static void add_link(struct links *ls, struct vreg *r, uint32_t frameno, bool is_slot, uint32_t index)
+static void add_link(struct links *ls, struct vreg *r, uint32_t frameno, bool is_slot,
+		     uint32_t index)
 {
 	if (r->type != VT_SCALAR || !r->id || (r->id != ls->id[0] && r->id != ls->id[1]))
 		return;
@@ -166,8 +167,7 @@ static void learn_range(struct vstate *st, const struct vreg *p, bool open)
 
 static bool is_packet_start(const struct vreg *r)
 {
-	return r->type == VT_PACKET && !r->id && !r->off && scalar_is_const(&r->v) &&
-	       !r->v.t.value;
+	return r->type == VT_PACKET && !r->id && !r->off && scalar_is_const(&r->v) && !r->v.t.value;
 }
 
 /* data against data_end, or metadata against the packet's start. */
@@ -337,12 +337,10 @@ static int split(struct verifier_env *env, const struct bpf_insn *insn, bool num
 {
 	struct vreg *regs = cur_regs(env->cur), *tregs;
 	bool x = BPF_SRC(insn->code) == BPF_X;
-	struct links ls = { .id = { regs[insn->dst_reg].type == VT_SCALAR
-					    ? regs[insn->dst_reg].id
-					    : 0,
-				    x && regs[insn->src_reg].type == VT_SCALAR
-					    ? regs[insn->src_reg].id
-					    : 0 } };
+	struct links ls = {
+		.id = { regs[insn->dst_reg].type == VT_SCALAR ? regs[insn->dst_reg].id : 0,
+			x && regs[insn->src_reg].type == VT_SCALAR ? regs[insn->src_reg].id : 0 }
+	};
 	struct vstate *taken;
 	int err = 0;
 

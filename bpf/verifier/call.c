@@ -247,8 +247,7 @@ static int note_key(struct verifier_env *env, struct vcall *c, const struct vreg
 	return v_mark_precise_set(env, &set);
 }
 
-static int check_map_mem(struct verifier_env *env, struct vcall *c, uint32_t reg,
-			 enum helper_arg a)
+static int check_map_mem(struct verifier_env *env, struct vcall *c, uint32_t reg, enum helper_arg a)
 {
 	const struct vreg *r = &cur_regs(env->cur)[reg];
 	bool key = a == ARG_PTR_TO_MAP_KEY;
@@ -276,7 +275,8 @@ static int check_const_str(struct verifier_env *env, uint32_t reg)
 	if (!scalar_is_const(&r->v))
 		return v_reject(env, VR_ARG_CONST, "R%u is not a constant address", reg);
 	if (!map->ops->direct_value || map->ops->direct_value(map, 0, &base))
-		return v_reject(env, VR_ARG_CONST, "no direct value access support for this map type");
+		return v_reject(env, VR_ARG_CONST,
+				"no direct value access support for this map type");
 	off = r->off + (int64_t)r->v.t.value;
 	if (off < 0 || off >= map->value_size ||
 	    !memchr((const void *)(base + (uintptr_t)off), 0, map->value_size - (size_t)off))
@@ -319,8 +319,9 @@ static int check_release(struct verifier_env *env, struct vcall *c, uint32_t reg
 				"arg to kfunc",
 				reg);
 	if (!r->ref_id)
-		return v_reject(env, VR_BAD_RELEASE, "R%u must be referenced when passed to "
-						     "release function",
+		return v_reject(env, VR_BAD_RELEASE,
+				"R%u must be referenced when passed to "
+				"release function",
 				reg);
 	c->release_id = r->ref_id;
 	return 0;
@@ -332,7 +333,8 @@ static int check_alloc_size(struct verifier_env *env, struct vcall *c, uint32_t 
 
 	if (!scalar_is_const(&r->v))
 		return v_reject(env, VR_ARG_CONST,
-				"R%u unbounded size, use 'var &= const' or 'if (var < const)'", reg);
+				"R%u unbounded size, use 'var &= const' or 'if (var < const)'",
+				reg);
 	if (r->v.t.value > UINT32_MAX)
 		return v_reject(env, VR_ARG_SIZE, "R%u size does not fit", reg);
 	c->mem_size = (uint32_t)r->v.t.value;
@@ -344,8 +346,7 @@ static int check_ctx_arg(struct verifier_env *env, uint32_t reg)
 	const struct vreg *r = &cur_regs(env->cur)[reg];
 
 	if (r->off || !scalar_is_const(&r->v) || r->v.t.value)
-		return v_reject(env, VR_CTX_PTR_MODIFIED,
-				"%s ctx ptr R%u off=%d disallowed",
+		return v_reject(env, VR_CTX_PTR_MODIFIED, "%s ctx ptr R%u off=%d disallowed",
 				r->off < 0 ? "negative offset" : "dereference of modified", reg,
 				r->off);
 	return 0;
@@ -437,11 +438,12 @@ static int check_allowed(struct verifier_env *env, uint32_t id, const struct bpf
 				h->name, id);
 	if ((h->flags & HELPER_NO_TRACING) &&
 	    ((HELPER_PROGS_TRACING | HELPER_PROGS_SOCKET) & (1u << type)))
-		return v_reject(env, VR_FUNC_NOT_ALLOWED,
-				"%s progs cannot use bpf_%s yet", env->type->name, h->name);
+		return v_reject(env, VR_FUNC_NOT_ALLOWED, "%s progs cannot use bpf_%s yet",
+				env->type->name, h->name);
 	if ((h->flags & HELPER_GPL) && !env->prog->gpl)
-		return v_reject(env, VR_GPL, "cannot call GPL-restricted function from non-GPL "
-					     "compatible program");
+		return v_reject(env, VR_GPL,
+				"cannot call GPL-restricted function from non-GPL "
+				"compatible program");
 	if (env->cur->lock_map && !(h->flags & (HELPER_UNLOCK | HELPER_LOCK | HELPER_ANY_CONTEXT)))
 		return v_reject(env, VR_HELD_LOCK,
 				"function calls are not allowed while holding a lock");

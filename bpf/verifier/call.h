@@ -18,7 +18,7 @@ struct vcall {
 /* size bytes at reg, read or written by the helper. raw: written wholly, not read. */
 int v_helper_mem(struct verifier_env *env, struct vcall *c, uint32_t reg, uint32_t size,
 		 enum vaccess t, bool zero_ok, bool raw) __must_check;
-int v_check_dynptr_arg(struct verifier_env *env, struct vcall *c, uint32_t reg, enum helper_arg a)
-	__must_check;
+int v_check_dynptr_arg(struct verifier_env *env, struct vcall *c, uint32_t reg,
+		       enum helper_arg a) __must_check;
 /* The callback is explored as if the helper called it at this point, any number of times. */
 int v_push_callback(struct verifier_env *env, struct vcall *c) __must_check;

@@ -108,7 +108,8 @@ static void callback_args(const struct vcall *c, const struct vreg *caller, stru
 static int push_async(struct verifier_env *env, const struct vcall *c)
 {
 	int err = 0;
-	struct vstate *st = v_push_branch(env, env->subprog[c->callback].start, env->insn_idx, &err);
+	struct vstate *st =
+		v_push_branch(env, env->subprog[c->callback].start, env->insn_idx, &err);
 	struct vframe *f;
 
 	if (!st)
@@ -143,7 +144,8 @@ static int push_async(struct verifier_env *env, const struct vcall *c)
 static int push_sync(struct verifier_env *env, const struct vcall *c)
 {
 	int err = 0;
-	struct vstate *st = v_push_branch(env, env->subprog[c->callback].start, env->insn_idx, &err);
+	struct vstate *st =
+		v_push_branch(env, env->subprog[c->callback].start, env->insn_idx, &err);
 	struct vframe *f, *caller;
 
 	if (!st)
@@ -156,7 +158,8 @@ static int push_sync(struct verifier_env *env, const struct vcall *c)
 	callback_args(c, cur_regs(env->cur), f);
 	st->callback_unroll++;
 	caller = st->frame[st->curframe - 1];
-	caller->callback_depth++; /* its registers stay as they are: the way back leads to the call */
+	caller->callback_depth++; /* its registers stay as they are: the way back leads to the call
+				   */
 	cur_frame(env->cur)->callback_depth = 0;
 	return 0;
 }
@@ -214,8 +217,8 @@ static void widen_reg(const struct vreg *old, struct vreg *cur)
 }
 
 /*
- * A number that changes from round to round and never mattered may be anything: so that the rounds become alike
- * and end.
+ * A number that changes from round to round and never mattered may be anything: so that the rounds
+ * become alike and end.
  */
 static void widen(const struct vstate *old, struct vstate *cur)
 {
@@ -304,7 +307,8 @@ static int check_main_return(struct verifier_env *env)
 	else if (f->subprog || !env->type->ret_checked)
 		return 0;
 	if (r0->type != VT_SCALAR)
-		return v_reject(env, VR_RETURN_TYPE, "At %s exit the register R0 is not a known value (%s)",
+		return v_reject(env, VR_RETURN_TYPE,
+				"At %s exit the register R0 is not a known value (%s)",
 				f->in_async ? "async callback" : "program", v_type_name(r0));
 	err = v_mark_precise(env, BPF_REG_0);
 	if (err)

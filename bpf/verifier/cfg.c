@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The shape of a program, before any state is looked at: its functions, that every jump stays inside one,
- * that every instruction can be reached, where states are compared (prune points).
+ * The shape of a program, before any state is looked at: its functions, that every jump stays
+ * inside one, that every instruction can be reached, where states are compared (prune points).
  */
 #include <string.h>
 
@@ -106,8 +106,7 @@ int v_find_subprogs(struct verifier_env *env)
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < env->subprog_cnt; i++)
-		env->subprog[i].end =
-			i + 1 < env->subprog_cnt ? env->subprog[i + 1].start : cnt;
+		env->subprog[i].end = i + 1 < env->subprog_cnt ? env->subprog[i + 1].start : cnt;
 	return 0;
 }
 
@@ -136,8 +135,9 @@ static int check_subprog(struct verifier_env *env, struct bpf_subprog *sp)
 			continue;
 		target = isa_target(insn, i);
 		if (target < sp->start || target >= sp->end)
-			return v_reject(env, VR_JUMP_RANGE, "jump out of range from insn %u to %lld",
-					i, (long long)target);
+			return v_reject(env, VR_JUMP_RANGE,
+					"jump out of range from insn %u to %lld", i,
+					(long long)target);
 	}
 	if (!last || (last->code != (BPF_JMP | BPF_EXIT) && !is_goto(last)))
 		return v_reject(env, VR_LAST_INSN, "last insn is not an exit or jmp");
@@ -329,8 +329,8 @@ static int relax_call(struct verifier_env *env, struct chain *chain, uint32_t ca
 }
 
 /*
- * Chains grow by a frame a round, so that the limit on frames ends it, recursion too. Callbacks count as
- * called where they are passed.
+ * Chains grow by a frame a round, so that the limit on frames ends it, recursion too. Callbacks
+ * count as called where they are passed.
  */
 static int relax_all(struct verifier_env *env, struct chain *chain)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Dynptrs: 16 bytes of stack that a helper fills in and helpers read. Two slots of type SLOT_DYNPTR; the
- * slot at the lower address holds what it is: reg.id its identity, reg.ref_id a reference to give back.
+ * Dynptrs: 16 bytes of stack that a helper fills in and helpers read. Two slots of type
+ * SLOT_DYNPTR; the slot at the lower address holds what it is: reg.id its identity, reg.ref_id a
+ * reference to give back.
  */
 #include "bpf/verifier/call.h"
 

@@ -2,8 +2,8 @@
 /*
  * What one verification works on, and the functions that its parts offer each other.
  *
- *   verify.c   entry, main loop, results          cfg.c      functions, jumps, reachability, prune points
- *   state.c    states: copy, grow, free           prune.c    pending and visited states
+ *   verify.c   entry, main loop, results          cfg.c      functions, jumps, reachability, prune
+ * points state.c    states: copy, grow, free           prune.c    pending and visited states
  *   equal.c    when one state covers another
  *   live.c     what is read later                 precise.c  which scalars matter exactly
  *   alu.c      arithmetic on registers            branch.c   comparisons
@@ -119,7 +119,8 @@ int v_check_stack_depth(struct verifier_env *env) __must_check;
 /* Remember the current state with another next instruction; NULL: refused or no memory (*err). */
 /* Loops through callbacks: cur may come back to hdr (see prune.c). */
 void v_loop_update(struct vstate *cur, struct vstate *hdr);
-struct vstate *v_push_branch(struct verifier_env *env, uint32_t insn_idx, uint32_t prev_idx, int *err);
+struct vstate *v_push_branch(struct verifier_env *env, uint32_t insn_idx, uint32_t prev_idx,
+			     int *err);
 /* 1: the current state is covered by an explored one; 0: go on; or -errno. */
 int v_is_visited(struct verifier_env *env, uint32_t insn_idx) __must_check;
 void v_branch_done(struct verifier_env *env, struct vstate *st);
@@ -136,8 +137,10 @@ static inline void v_mark_reg_written(struct vframe *f, uint32_t reg)
 /* ---- precise.c ---- */
 /* Note this instruction in the history of st: how it was reached, and more by the two below. */
 int v_history_note(struct verifier_env *env, struct vstate *st) __must_check;
-int v_history_stack(struct verifier_env *env, struct vstate *st, uint32_t frameno, uint32_t slot) __must_check;
-int v_history_linked(struct verifier_env *env, struct vstate *st, const struct vlinked *linked, uint32_t cnt) __must_check;
+int v_history_stack(struct verifier_env *env, struct vstate *st, uint32_t frameno,
+		    uint32_t slot) __must_check;
+int v_history_linked(struct verifier_env *env, struct vstate *st, const struct vlinked *linked,
+		     uint32_t cnt) __must_check;
 /* The scalar in reg of the current frame matters exactly: mark it, and what it came from. */
 int v_mark_precise(struct verifier_env *env, uint32_t reg) __must_check;
 /* All of a set: bit n of regs[frame] and slots[frame]. */
@@ -158,34 +161,44 @@ void v_link_scalar(struct verifier_env *env, struct vreg *r);
 
 /* ---- branch.c ---- */
 /* *next: the next instruction. */
-int v_check_cond_jump(struct verifier_env *env, const struct bpf_insn *insn, uint32_t *next) __must_check;
+int v_check_cond_jump(struct verifier_env *env, const struct bpf_insn *insn,
+		      uint32_t *next) __must_check;
 
 /* ---- memory ---- */
 enum vaccess { VACC_READ = 1, VACC_WRITE = 2 };
 /*
- * A load or store of size bytes at reg + off; value: register stored (-1: constant or unknown) or loaded into. ldsx:
- * sign-extending load. Records aux.
+ * A load or store of size bytes at reg + off; value: register stored (-1: constant or unknown) or
+ * loaded into. ldsx: sign-extending load. Records aux.
  */
-int v_check_mem(struct verifier_env *env, uint32_t insn_idx, uint32_t reg, int32_t off, uint32_t size, enum vaccess t, int value, bool ldsx) __must_check;
+int v_check_mem(struct verifier_env *env, uint32_t insn_idx, uint32_t reg, int32_t off,
+		uint32_t size, enum vaccess t, int value, bool ldsx) __must_check;
 int v_check_load(struct verifier_env *env, const struct bpf_insn *insn) __must_check;
 int v_check_store(struct verifier_env *env, const struct bpf_insn *insn) __must_check;
 int v_check_atomic(struct verifier_env *env, const struct bpf_insn *insn) __must_check;
 int v_check_ld_abs(struct verifier_env *env, const struct bpf_insn *insn) __must_check;
 /* [reg+off, +size) of a region of mem_size bytes. Messages speak of the region's kind. */
-int v_check_region(struct verifier_env *env, uint32_t reg, const struct vreg *r, int32_t off, uint32_t size, uint32_t mem_size, bool zero_ok) __must_check;
-int v_check_map_value(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t size, bool zero_ok, enum vaccess t) __must_check;
-int v_check_packet(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t size, bool zero_ok) __must_check;
+int v_check_region(struct verifier_env *env, uint32_t reg, const struct vreg *r, int32_t off,
+		   uint32_t size, uint32_t mem_size, bool zero_ok) __must_check;
+int v_check_map_value(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t size,
+		      bool zero_ok, enum vaccess t) __must_check;
+int v_check_packet(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t size,
+		   bool zero_ok) __must_check;
 
 /* stack.c */
-int v_stack_store(struct verifier_env *env, struct vframe *f, uint32_t frameno, uint32_t ptr_reg, int32_t off, uint32_t size, int value) __must_check;
-int v_stack_load(struct verifier_env *env, uint32_t frameno, uint32_t ptr_reg, int32_t off, uint32_t size, int value) __must_check;
+int v_stack_store(struct verifier_env *env, struct vframe *f, uint32_t frameno, uint32_t ptr_reg,
+		  int32_t off, uint32_t size, int value) __must_check;
+int v_stack_load(struct verifier_env *env, uint32_t frameno, uint32_t ptr_reg, int32_t off,
+		 uint32_t size, int value) __must_check;
 /* A helper reads (and with write: writes) size bytes. */
-int v_stack_range(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t size, bool zero_ok, enum vaccess t, bool raw) __must_check;
-int v_stack_bounds(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t size, enum vaccess t, bool helper) __must_check;
+int v_stack_range(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t size, bool zero_ok,
+		  enum vaccess t, bool raw) __must_check;
+int v_stack_bounds(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t size,
+		   enum vaccess t, bool helper) __must_check;
 
 /* ---- calls ---- */
 int v_check_helper_call(struct verifier_env *env, const struct bpf_insn *insn) __must_check;
-int v_check_func_call(struct verifier_env *env, const struct bpf_insn *insn, uint32_t *next) __must_check;
+int v_check_func_call(struct verifier_env *env, const struct bpf_insn *insn,
+		      uint32_t *next) __must_check;
 /* exit: *done is set where the path ends, else *next is where the caller goes on. */
 int v_check_exit(struct verifier_env *env, uint32_t *next, bool *done) __must_check;
 void v_clobber_caller_saved(struct verifier_env *env, uint32_t call_insn);

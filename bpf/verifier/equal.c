@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When an old state covers a new one: whatever the program may do from the new state it may also do from the old
- * one, and that was found safe. What was never read since does not count; scalars whose exact value never mattered
- * (precise.c) may be anything.
+ * When an old state covers a new one: whatever the program may do from the new state it may also do
+ * from the old one, and that was found safe. What was never read since does not count; scalars
+ * whose exact value never mattered (precise.c) may be anything.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What BTF says of functions: func_info and line_info records checked against the program, signatures of
- * global functions, which are verified once for all callers.
+ * What BTF says of functions: func_info and line_info records checked against the program,
+ * signatures of global functions, which are verified once for all callers.
  */
 #include <string.h>
 
@@ -84,15 +84,16 @@ static int check_line_info(struct verifier_env *env)
 			if (li->insn_off == env->subprog[sub].start) {
 				env->subprog[sub++].linfo_idx = (uint16_t)i;
 			} else if (env->subprog[sub].start < li->insn_off) {
-				return v_reject(env, VR_LINE_INFO, "missing bpf_line_info for func#%u",
-						sub);
+				return v_reject(env, VR_LINE_INFO,
+						"missing bpf_line_info for func#%u", sub);
 			}
 		}
 		prev = li->insn_off;
 	}
 	if (p->line_info_cnt && sub != env->subprog_cnt)
-		return v_reject(env, VR_LINE_INFO, "missing bpf_line_info for %u funcs starting from "
-						   "func#%u",
+		return v_reject(env, VR_LINE_INFO,
+				"missing bpf_line_info for %u funcs starting from "
+				"func#%u",
 				env->subprog_cnt - sub, sub);
 	return 0;
 }
@@ -195,8 +196,9 @@ static int for_each_arg(struct verifier_env *env, uint32_t subprog,
 		int err;
 
 		if (kind == GARG_BAD)
-			return v_reject(env, VR_GLOBAL_ARGS, "Arg#%u type in %s() is not supported yet.",
-					n, name_of(env, subprog));
+			return v_reject(env, VR_GLOBAL_ARGS,
+					"Arg#%u type in %s() is not supported yet.", n,
+					name_of(env, subprog));
 		err = fn(env, subprog, n, kind, size, nonnull);
 		if (err)
 			return err;

@@ -104,10 +104,18 @@ void v_log_insn(struct verifier_env *env, uint32_t idx)
 static const char *type_name(uint8_t type)
 {
 	static const char *const name[VT_TYPE_NR] = {
-		[VT_NONE] = "?",	 [VT_SCALAR] = "scalar", [VT_CTX] = "ctx",
-		[VT_MAP] = "map_ptr",	 [VT_MAP_VALUE] = "map_value", [VT_MAP_KEY] = "map_key",
-		[VT_STACK] = "fp",	 [VT_PACKET] = "pkt",	 [VT_PACKET_META] = "pkt_meta",
-		[VT_PACKET_END] = "pkt_end", [VT_MEM] = "mem",	 [VT_FUNC] = "func",
+		[VT_NONE] = "?",
+		[VT_SCALAR] = "scalar",
+		[VT_CTX] = "ctx",
+		[VT_MAP] = "map_ptr",
+		[VT_MAP_VALUE] = "map_value",
+		[VT_MAP_KEY] = "map_key",
+		[VT_STACK] = "fp",
+		[VT_PACKET] = "pkt",
+		[VT_PACKET_META] = "pkt_meta",
+		[VT_PACKET_END] = "pkt_end",
+		[VT_MEM] = "mem",
+		[VT_FUNC] = "func",
 	};
 
 	return type < VT_TYPE_NR ? name[type] : "?";
@@ -187,8 +195,7 @@ static void log_pointer(struct verifier_env *env, const struct vreg *r)
 void v_log_reg(struct verifier_env *env, const struct vreg *r)
 {
 	if (vreg_is_const(r)) {
-		bpf_log_printf(env->log, "%s%lld", r->precise ? "P" : "",
-			       (long long)r->v.t.value);
+		bpf_log_printf(env->log, "%s%lld", r->precise ? "P" : "", (long long)r->v.t.value);
 		return;
 	}
 	bpf_log_printf(env->log, "%s%s", r->precise ? "P" : "", v_type_name(r));

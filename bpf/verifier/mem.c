@@ -22,10 +22,11 @@ static int outside(struct verifier_env *env, uint32_t reg, const struct vreg *r,
 				mem_size, (long long)off, size);
 	case VT_PACKET:
 	case VT_PACKET_META:
-		return v_reject(env, VR_PKT_RANGE,
-				"invalid access to packet, off=%lld size=%u, R%u(id=%u,off=%d,r=%u); "
-				"R%u offset is outside of the packet",
-				(long long)off, size, reg, r->id, r->off, r->range, reg);
+		return v_reject(
+			env, VR_PKT_RANGE,
+			"invalid access to packet, off=%lld size=%u, R%u(id=%u,off=%d,r=%u); "
+			"R%u offset is outside of the packet",
+			(long long)off, size, reg, r->id, r->off, r->range, reg);
 	default:
 		return v_reject(env, VR_MEM_RANGE,
 				"invalid access to memory, mem_size=%u off=%lld size=%u", mem_size,
@@ -203,7 +204,8 @@ static int check_ctx(struct verifier_env *env, uint32_t reg, int32_t off, uint32
 		return err;
 	ok = ctx_bytes_ok(env->type->ctx, off, size, write);
 	if (!ok && off >= 0) {
-		field = ctx_field_check(env->type->ctx, env->prog->type, (uint32_t)off, size, write);
+		field = ctx_field_check(env->type->ctx, env->prog->type, (uint32_t)off, size,
+					write);
 		ok = field != NULL;
 	}
 	if (!ok || (field && field->kind != CTX_SCALAR && ldsx))
@@ -312,8 +314,8 @@ static int note_aux(struct verifier_env *env, const struct vreg *r, int32_t off,
 {
 	struct bpf_insn_aux *aux = &env->aux[env->insn_idx];
 	enum aux_ptr ptr = aux_ptr_of(r);
-	bool fixed = r->type == VT_STACK && scalar_is_const(&r->v) &&
-		     r->frameno == env->cur->curframe;
+	bool fixed =
+		r->type == VT_STACK && scalar_is_const(&r->v) && r->frameno == env->cur->curframe;
 	int32_t stack_off = fixed ? r->off + off + (int32_t)r->v.t.value : 0;
 
 	if (!aux->size) { /* first path */
@@ -382,8 +384,8 @@ int v_check_mem(struct verifier_env *env, uint32_t insn_idx, uint32_t reg, int32
 		return err;
 	if (size < 8 && regs[value].type == VT_SCALAR) {
 		struct vreg *d = &regs[value];
-		struct scalar v = ldsx ? scalar_sext(&d->v, size * 8)
-				       : scalar_zext(&d->v, size * 8);
+		struct scalar v =
+			ldsx ? scalar_sext(&d->v, size * 8) : scalar_zext(&d->v, size * 8);
 
 		if (memcmp(&v, &d->v, sizeof(v)))
 			d->id = 0;

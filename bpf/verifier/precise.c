@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Precision. Most scalars' exact values do not matter to safety. Where one does (an offset, a size, a decided branch),
- * the instructions that led here are followed backwards, from this state through its parents, to
- * the registers and stack slots that the value was made from; in each checkpoint on the way those are marked
- * precise, and count when states are compared.
+ * Precision. Most scalars' exact values do not matter to safety. Where one does (an offset, a size,
+ * a decided branch), the instructions that led here are followed backwards, from this state through
+ * its parents, to the registers and stack slots that the value was made from; in each checkpoint on
+ * the way those are marked precise, and count when states are compared.
  */
 #include <string.h>
 
@@ -107,8 +107,7 @@ static void spread_to_linked(struct vprecise_set *s, const struct vhist *h)
 		if (l->is_slot)
 			s->slots[l->frameno] |= BIT(l->index);
 		else
-			s->regs[l->frameno] =
-				(uint16_t)(s->regs[l->frameno] | (1u << l->index));
+			s->regs[l->frameno] = (uint16_t)(s->regs[l->frameno] | (1u << l->index));
 	}
 }
 
@@ -305,8 +304,7 @@ static void mark_all(struct vstate *st)
 				fr->r[r].precise = fr->r[r].type == VT_SCALAR;
 			for (uint32_t i = 0; i < fr->slot_cnt; i++)
 				if (vslot_is_spilled_reg(&fr->slot[i]))
-					fr->slot[i].reg.precise =
-						fr->slot[i].reg.type == VT_SCALAR;
+					fr->slot[i].reg.precise = fr->slot[i].reg.type == VT_SCALAR;
 		}
 	}
 }
@@ -319,9 +317,8 @@ static int back_segment(struct verifier_env *env, const struct vstate *st, struc
 	int64_t i = last;
 
 	while (i >= 0) {
-		const struct vhist *h = hist && st->hist[hist - 1].idx == (uint32_t)i
-						? &st->hist[hist - 1]
-						: NULL;
+		const struct vhist *h =
+			hist && st->hist[hist - 1].idx == (uint32_t)i ? &st->hist[hist - 1] : NULL;
 
 		if (!skip_first && back_insn(env, s, (uint32_t)i, *next, h))
 			return BACK_GIVE_UP;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which states are explored: branches that wait, checkpoints kept at prune points, and the decision that a state needs
- * no exploring since a checkpoint covers it.
+ * Which states are explored: branches that wait, checkpoints kept at prune points, and the decision
+ * that a state needs no exploring since a checkpoint covers it.
  *
- * Loops through callbacks. A helper may call its callback any number of times, so a path comes back to the call
- * while its checkpoint is still being explored. There a checkpoint that covers the state by ranges ends the path. What
- * such a checkpoint learned of reads and precision is not complete, so states inside the loop compare by ranges
- * too as long as the loop's entry is open (loop_entry).
+ * Loops through callbacks. A helper may call its callback any number of times, so a path comes back
+ * to the call while its checkpoint is still being explored. There a checkpoint that covers the
+ * state by ranges ends the path. What such a checkpoint learned of reads and precision is not
+ * complete, so states inside the loop compare by ranges too as long as the loop's entry is open
+ * (loop_entry).
  */
 #include <string.h>
 
@@ -293,8 +294,8 @@ static int add_checkpoint(struct verifier_env *env, uint32_t insn_idx)
 
 int v_is_visited(struct verifier_env *env, uint32_t insn_idx)
 {
-	bool force = env->test_freq || env->insn[insn_idx].force_checkpoint ||
-		     env->cur->hist_cnt > 40;
+	bool force =
+		env->test_freq || env->insn[insn_idx].force_checkpoint || env->cur->hist_cnt > 40;
 	bool add = force;
 	int r;
 

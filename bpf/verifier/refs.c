@@ -92,8 +92,7 @@ int v_check_lock(struct verifier_env *env, uint32_t reg, bool take)
 				(long long)((int64_t)r->v.t.value + r->off), map->lock_off);
 	if (take) {
 		if (st->lock_map)
-			return v_reject(env, VR_LOCK,
-					"Locking two bpf_spin_locks are not allowed");
+			return v_reject(env, VR_LOCK, "Locking two bpf_spin_locks are not allowed");
 		st->lock_map = map;
 		st->lock_id = r->id;
 		return 0;

@@ -12,32 +12,32 @@
 /* ---- registers ---- */
 
 enum vreg_type {
-	VT_NONE = 0,	/* never written on this path, or lost */
-	VT_SCALAR,	/* a number: v */
+	VT_NONE = 0, /* never written on this path, or lost */
+	VT_SCALAR,   /* a number: v */
 	VT_CTX,
-	VT_MAP,		/* the map itself (map) */
-	VT_MAP_VALUE,	/* inside a value of map */
-	VT_MAP_KEY,	/* a key of map, in a for_each callback */
-	VT_STACK,	/* frame fp of frameno */
-	VT_PACKET,	/* data; bytes up to `range` beyond the base are proven */
+	VT_MAP,	      /* the map itself (map) */
+	VT_MAP_VALUE, /* inside a value of map */
+	VT_MAP_KEY,   /* a key of map, in a for_each callback */
+	VT_STACK,     /* frame fp of frameno */
+	VT_PACKET,    /* data; bytes up to `range` beyond the base are proven */
 	VT_PACKET_META,
 	VT_PACKET_END,
-	VT_MEM,		/* mem_size valid bytes */
-	VT_FUNC,	/* a bpf function: subprog */
+	VT_MEM,	 /* mem_size valid bytes */
+	VT_FUNC, /* a bpf function: subprog */
 	VT_TYPE_NR,
 };
 enum vreg_flags {
 	VF_MAYBE_NULL = 1, /* pointer or NULL; tells by comparison (id groups copies) */
 	VF_RDONLY = 2,
-	VF_RINGBUF = 4,	   /* VT_MEM from ringbuf_reserve: ref_id must be given back */
+	VF_RINGBUF = 4,	    /* VT_MEM from ringbuf_reserve: ref_id must be given back */
 	VF_DYNPTR_DATA = 8, /* VT_MEM from dynptr_data: dies with the dynptr (ref_id) */
 };
 
 /* A pointer's address is base + off + v; v is the part that is not constant. */
 struct vreg {
 	struct scalar v;
-	uint8_t type;	/* enum vreg_type */
-	uint8_t flags;	/* enum vreg_flags */
+	uint8_t type;	   /* enum vreg_type */
+	uint8_t flags;	   /* enum vreg_flags */
 	uint8_t precise;   /* scalar: exact value matters for safety on some continuation */
 	uint8_t lost_type; /* enum vreg_type, see lost_at */
 	int32_t off;
@@ -84,8 +84,8 @@ struct vframe {
 	uint32_t callsite; /* insn of the call; ~0 for the main function */
 	uint32_t subprog;
 	uint32_t callback_depth;
-	uint8_t in_callback;   /* a helper calls this function */
-	uint8_t in_async;      /* timer callback */
+	uint8_t in_callback;	  /* a helper calls this function */
+	uint8_t in_async;	  /* timer callback */
 	uint8_t callback_ret_max; /* R0 of a callback must be in [0, this] */
 	uint8_t pad;
 	/* since the last checkpoint: which are written; on a checkpoint: which are read later */
@@ -116,8 +116,8 @@ struct vlinked {
 #define VLINKED_MAX 6
 
 /*
- * What the way backwards needs to know of an instruction: where it was come from if not from the one before, the
- * stack slot it touched, the registers it narrowed together.
+ * What the way backwards needs to know of an instruction: where it was come from if not from the
+ * one before, the stack slot it touched, the registers it narrowed together.
  */
 struct vhist {
 	uint32_t idx, prev_idx;
@@ -134,12 +134,12 @@ struct vstate {
 	uint32_t branches;     /* continuations of this checkpoint still to be explored */
 	/* the instructions since the parent, and their history */
 	uint32_t first_idx, last_idx;
-	uint32_t insn_idx;	      /* checkpoint: where */
+	uint32_t insn_idx; /* checkpoint: where */
 	struct vhist *hist;
 	uint32_t hist_cnt, hist_cap;
 	uint32_t ref_cnt;
 	struct vref ref[VREFS_MAX];
-	uint32_t lock_id;	/* reg id of the held lock's map value, 0: none held */
+	uint32_t lock_id; /* reg id of the held lock's map value, 0: none held */
 	struct bpf_map *lock_map;
 	uint32_t callback_unroll; /* nested callback iterations on this path */
 	/* loops through callbacks: the outermost checkpoint that this state may reach again */
@@ -160,11 +160,13 @@ static inline struct vreg *cur_regs(const struct vstate *st)
 struct verifier_env;
 
 /* Deep copy, everything but parent and branches. 0 or -ENOMEM (dst must be freed). */
-int vstate_copy(struct verifier_env *env, struct vstate *dst, const struct vstate *src) __must_check;
+int vstate_copy(struct verifier_env *env, struct vstate *dst,
+		const struct vstate *src) __must_check;
 void vstate_free_parts(struct verifier_env *env, struct vstate *st);
 /* Room for slots 0 .. cnt-1. */
 int vframe_grow(struct verifier_env *env, struct vframe *f, uint32_t cnt) __must_check;
-struct vframe *vframe_new(struct verifier_env *env, uint32_t callsite, uint32_t subprog) __must_check;
+struct vframe *vframe_new(struct verifier_env *env, uint32_t callsite,
+			  uint32_t subprog) __must_check;
 void vframe_free(struct verifier_env *env, struct vframe *f);
 
 /* ---- registers ---- */
@@ -197,8 +199,9 @@ static inline bool vslot_is_full_spill(const struct vslot *s)
 /* ---- comparison (prune.c) ---- */
 
 enum vcmp_how {
-	VCMP_NOT_EXACT, /* old covers cur, as far as old was read later */
-	VCMP_EXACT,	/* the same: an infinite loop */
+	VCMP_NOT_EXACT,	   /* old covers cur, as far as old was read later */
+	VCMP_EXACT,	   /* the same: an infinite loop */
 	VCMP_RANGE_WITHIN, /* as NOT_EXACT, but all ranges count: loops through callbacks */
 };
-bool vstate_covers(struct verifier_env *env, struct vstate *old, struct vstate *cur, enum vcmp_how how);
+bool vstate_covers(struct verifier_env *env, struct vstate *old, struct vstate *cur,
+		   enum vcmp_how how);

@@ -252,10 +252,11 @@ static void log_stats(struct verifier_env *env)
 	const struct verify_verdict *v = env->verdict;
 
 	if (env->log && env->log->level)
-		bpf_log_printf(env->log,
-			       "processed %u insns (limit %u) max_states_per_insn 0 total_states %u "
-			       "peak_states %u mark_read 0\n",
-			       v->processed, VERIFY_INSNS_MAX, v->states_total, v->states_peak);
+		bpf_log_printf(
+			env->log,
+			"processed %u insns (limit %u) max_states_per_insn 0 total_states %u "
+			"peak_states %u mark_read 0\n",
+			v->processed, VERIFY_INSNS_MAX, v->states_total, v->states_peak);
 }
 
 /* The tables that live as long as the verification. */
