@@ -17,6 +17,7 @@
 
 struct record {
 	uint64_t time_ns;
+	uint64_t text_pos; /* of the line in the text that log_read_text shows */
 	uint16_t len;
 	uint8_t level;
 	uint8_t cpu;
@@ -27,6 +28,7 @@ static struct {
 	struct spinlock lock;
 	uint64_t head, tail; /* bytes ever written; start of the oldest record kept */
 	uint64_t next_seq, tail_seq;
+	uint64_t text_end;
 	void (*sink)(const char *text, size_t len);
 	enum log_level console_level;
 	uint8_t ring[LOG_BYTES];
@@ -55,8 +57,8 @@ static uint64_t record_bytes(const struct record *r)
 	return sizeof(*r) + ROUND_UP((uint64_t)r->len, 8);
 }
 
-/* Returns the sequence number. */
-static uint64_t ring_append(const struct record *r, const char *text)
+/* formatted: length of the line as log_format makes it. */
+static void ring_append(struct record *r, const char *text, size_t formatted)
 {
 	uint64_t need = record_bytes(r);
 
@@ -67,10 +69,23 @@ static uint64_t ring_append(const struct record *r, const char *text)
 		log_ring.tail += record_bytes(&old);
 		log_ring.tail_seq++;
 	}
+	r->text_pos = log_ring.text_end;
+	log_ring.text_end += formatted;
 	ring_copy_in(log_ring.head, r, sizeof(*r));
 	ring_copy_in(log_ring.head + sizeof(*r), text, r->len);
 	log_ring.head += need;
-	return log_ring.next_seq++;
+	log_ring.next_seq++;
+}
+
+static void record_get(uint64_t ring_pos, uint64_t seq, const struct record *r,
+		       struct log_line *out)
+{
+	out->seq = seq;
+	out->time_ns = r->time_ns;
+	out->level = r->level;
+	out->cpu = r->cpu;
+	out->len = r->len;
+	ring_copy_out(ring_pos + sizeof(*r), out->text, r->len);
 }
 
 int log_read(uint64_t seq, struct log_line *out)
@@ -83,21 +98,69 @@ int log_read(uint64_t seq, struct log_line *out)
 		spin_unlock_irqrestore(&log_ring.lock, flags);
 		return -ENOENT;
 	}
-	for (;;) {
+	for (;; at++) {
 		ring_copy_out(pos, &r, sizeof(r));
 		if (at >= seq)
 			break;
 		pos += record_bytes(&r);
-		at++;
 	}
-	out->seq = at;
-	out->time_ns = r.time_ns;
-	out->level = r.level;
-	out->cpu = r.cpu;
-	out->len = r.len;
-	ring_copy_out(pos + sizeof(r), out->text, r.len);
+	record_get(pos, at, &r, out);
 	spin_unlock_irqrestore(&log_ring.lock, flags);
 	return 0;
+}
+
+/* The line that holds text position pos, or the first one behind it: false at the end. */
+static bool line_at(uint64_t text_pos, struct log_line *line, uint64_t *line_pos)
+{
+	unsigned long flags = spin_lock_irqsave(&log_ring.lock);
+	uint64_t pos = log_ring.tail, seq = log_ring.tail_seq;
+	bool found = false;
+
+	for (; pos != log_ring.head && !found; seq++) {
+		uint64_t end = log_ring.text_end;
+		struct record r, next;
+
+		ring_copy_out(pos, &r, sizeof(r));
+		if (pos + record_bytes(&r) != log_ring.head) {
+			ring_copy_out(pos + record_bytes(&r), &next, sizeof(next));
+			end = next.text_pos;
+		}
+		if (text_pos < end) {
+			record_get(pos, seq, &r, line);
+			*line_pos = r.text_pos;
+			found = true;
+		}
+		pos += record_bytes(&r);
+	}
+	spin_unlock_irqrestore(&log_ring.lock, flags);
+	return found;
+}
+
+uint32_t log_read_text(char *buf, uint32_t len, uint64_t *pos, uint64_t *lost)
+{
+	char text[LOG_LINE_BYTES + 40];
+	struct log_line line;
+	uint64_t line_pos;
+	uint32_t n = 0;
+
+	*lost = 0;
+	*pos = MIN(*pos, __atomic_load_n(&log_ring.text_end, __ATOMIC_RELAXED));
+	while (n < len && line_at(*pos, &line, &line_pos)) {
+		size_t size = log_format(&line, text, sizeof(text));
+		uint64_t skip;
+		uint32_t part;
+
+		if (*pos < line_pos) {
+			*lost += line_pos - *pos;
+			*pos = line_pos;
+		}
+		skip = *pos - line_pos;
+		part = (uint32_t)MIN(size - skip, (uint64_t)(len - n));
+		memcpy(buf + n, text + skip, part);
+		n += part;
+		*pos += part;
+	}
+	return n;
 }
 
 uint64_t log_next_seq(void)
@@ -121,10 +184,8 @@ size_t log_format(const struct log_line *line, char *buf, size_t size)
 	return len;
 }
 
-static void console_out(const struct log_line *line)
+static void console_out(const char *text, size_t len)
 {
-	char text[LOG_LINE_BYTES + 40];
-	size_t len = log_format(line, text, sizeof(text));
 	void (*sink)(const char *, size_t) = READ_ONCE(log_ring.sink);
 
 	if (sink)
@@ -141,8 +202,10 @@ void log_vwrite(enum log_level level, const char *fmt, __builtin_va_list ap)
 		.cpu = (uint8_t)this_cpu()->id,
 	};
 	int len = fmt_vsnprintf(line.text, sizeof(line.text), fmt, ap);
+	char text[LOG_LINE_BYTES + 40];
 	unsigned long flags;
 	struct record r;
+	size_t formatted;
 
 	line.len = (uint16_t)MIN((size_t)len, sizeof(line.text) - 1);
 	while (line.len > 0 && line.text[line.len - 1] == '\n')
@@ -153,11 +216,12 @@ void log_vwrite(enum log_level level, const char *fmt, __builtin_va_list ap)
 		.level = line.level,
 		.cpu = line.cpu,
 	};
+	formatted = log_format(&line, text, sizeof(text));
 	flags = spin_lock_irqsave(&log_ring.lock);
-	line.seq = ring_append(&r, line.text);
+	ring_append(&r, line.text, formatted);
 	spin_unlock_irqrestore(&log_ring.lock, flags);
 	if (level <= READ_ONCE(log_ring.console_level))
-		console_out(&line);
+		console_out(text, formatted);
 }
 
 void log_write(enum log_level level, const char *fmt, ...)

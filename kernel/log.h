@@ -49,6 +49,13 @@ int log_read(uint64_t seq, struct log_line *out);
 uint64_t log_next_seq(void);
 
 /*
+ * The log as one text, each line as log_format makes it: from position *pos on (bytes ever written,
+ * from 0) to buf. Returns how many bytes, and advances *pos. *lost: bytes between the wanted
+ * position and the first still kept.
+ */
+uint32_t log_read_text(char *buf, uint32_t len, uint64_t *pos, uint64_t *lost);
+
+/*
  * "[    1.234567] text\n" of a line into buf; returns its length (cut to size). For consoles and
  * clients.
  */

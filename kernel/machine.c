@@ -123,6 +123,11 @@ static void __attribute__((noreturn)) stop_here(void)
 		__asm__ volatile("msr daifset, #0xf; wfi" ::: "memory");
 }
 
+bool machine_has_semihosting(void)
+{
+	return semihosting;
+}
+
 void machine_halt(uint32_t status)
 {
 	__asm__ volatile("msr daifset, #0xf" ::: "memory");

@@ -34,6 +34,7 @@ uint64_t bootarg_get_u64(const char *key, uint64_t dflt);
  *   machine_reset  start over
  *   machine_halt   stop in place (with semihosting: leave the emulator)
  */
+bool machine_has_semihosting(void);
 void machine_off(uint32_t status) __attribute__((noreturn));
 void machine_reset(void) __attribute__((noreturn));
 void machine_halt(uint32_t status) __attribute__((noreturn));

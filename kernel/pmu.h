@@ -23,3 +23,20 @@ uint64_t pmu_read_cycles(void);
  * (QEMU without -icount). Context: any, own CPU.
  */
 uint64_t pmu_read_insns(void);
+
+/* At most this many events at once, as struct board_attr_pmu carries. */
+#define PMU_EVENTS_MAX 8
+#define PMU_EVENT_NONE 0xffffffffu
+
+/*
+ * Count these events on this CPU from now on; PMU_EVENT_NONE entries are left out, events that the
+ * core does not have (or has no counter left for) read as not supported. 0, or -ENODEV without a
+ * PMU. Cycles and instructions use the two counters that always run. Thread.
+ */
+int pmu_program(const uint32_t *events, unsigned int n) __must_check;
+/*
+ * Counts since pmu_program for the events that are programmed now, in the caller's order;
+ * *supported: bit i set if events[i] is counted. Event counters are 32 bits wide. 0 or -ENODEV.
+ */
+int pmu_read(const uint32_t *events, unsigned int n, uint64_t *value,
+	     uint32_t *supported) __must_check;

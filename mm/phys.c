@@ -38,9 +38,15 @@ static uint64_t boot_busy;
 const char *phys_purpose_name(enum phys_purpose purpose)
 {
 	static const char *const names[PHYS_PURPOSES] = {
-		[PHYS_IMAGE] = "image",	 [PHYS_TABLE] = "tables",   [PHYS_FRAMES] = "frame records",
-		[PHYS_STACK] = "stacks", [PHYS_PERCPU] = "per-cpu", [PHYS_HEAP] = "heap",
-		[PHYS_MAP] = "maps",	 [PHYS_CODE] = "code",	    [PHYS_RESERVED] = "reserved",
+		[PHYS_IMAGE] = "image",
+		[PHYS_TABLE] = "page tables",
+		[PHYS_FRAMES] = "frame records",
+		[PHYS_STACK] = "stacks",
+		[PHYS_PERCPU] = "percpu",
+		[PHYS_HEAP] = "heap",
+		[PHYS_MAP] = "maps",
+		[PHYS_CODE] = "packs",
+		[PHYS_RESERVED] = "reserved",
 	};
 
 	return purpose < PHYS_PURPOSES ? names[purpose] : "?";

@@ -43,7 +43,7 @@ struct phys_stats {
 	uint64_t used_pages[PHYS_PURPOSES];
 };
 
-/* In words, for tables: "image", "tables", ... */
+/* In words, for tables, less than 16 characters: "image", "page tables", ... */
 const char *phys_purpose_name(enum phys_purpose purpose);
 
 /*
