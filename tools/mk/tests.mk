@@ -114,7 +114,7 @@ lint: image
 
 ## bench: boot under icount, print tables, write build/bench/results.jsonl
 bench: all bench-objects
-	@tools/bench.sh
+	@$(PYTHON) tools/bench.py
 
 ## format: clang-format every C source in place
 format:
