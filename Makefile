@@ -25,7 +25,7 @@ include tools/mk/fuzz.mk
 include tools/mk/media.mk
 
 .PHONY: all setup image host examples bench-objects skeletons run test unit unit-host unit-a64 \
-	target lint fuzz bench format disk sdcard docs clean distclean help FORCE
+	target lint fuzz bench format hostboard disk sdcard docs clean distclean help FORCE
 
 ## setup: install missing Debian packages, fill build/deps (quick when nothing is missing)
 setup:

@@ -79,6 +79,13 @@ int marshal_reply(const struct marshal_call *mc, const uint8_t *msg, size_t len,
 		  const struct marshal_io *io, int64_t *ret, struct bpf_obj_info *obj) __must_check;
 
 /*
+ * For whoever passes replies on: what the call returned, and the object of a new handle (kind 0:
+ * none), without the buffers. 0 or -EBADMSG.
+ */
+int marshal_reply_peek(uint32_t cmd, const uint8_t *msg, size_t len, int64_t *ret,
+		       struct bpf_obj_info *obj) __must_check;
+
+/*
  * Board: a request to a call (buffers by hal_alloc), all fields set but session. 0, -EBADMSG,
  * -ENOMEM; after an error there is nothing to free.
  */

@@ -153,3 +153,25 @@ int marshal_reply(const struct marshal_call *mc, const uint8_t *msg, size_t len,
 	*ret = r.ret;
 	return err;
 }
+
+int marshal_reply_peek(uint32_t cmd, const uint8_t *msg, size_t len, int64_t *ret,
+		       struct bpf_obj_info *obj)
+{
+	const struct cmd_row *row = cmd_row(cmd);
+	struct wire_in in = wire_in(msg, len);
+	uint8_t scalars[BPF_CALL_ATTR_MAX];
+	struct bpf_obj_info got = { 0 };
+	int64_t result = wire_get_snum(&in);
+
+	if (!row || in.err)
+		return -EBADMSG;
+	if (in.p != in.end || result >= 0) {
+		wire_get_sparse(&in, scalars, cmd_scalar_bytes(row));
+		get_obj(&in, &got);
+	}
+	if (in.err)
+		return -EBADMSG;
+	*ret = result;
+	*obj = got;
+	return 0;
+}

@@ -6,7 +6,7 @@
 # examples/NAME.c is a user program for examples/NAME.bpf.c: it gets build/examples/NAME.skel.h
 # from `bpftool gen skeleton` and becomes build/examples/NAME.
 
-BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -isystem $(UAPI) -isystem $(UAPI_ARM64) -I.
+BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -isystem $(UAPI) -isystem $(UAPI_ARM64) -iquote .
 
 EXAMPLE_OBJS := $(patsubst %.bpf.c,$(B)/%.bpf.o,$(wildcard examples/*.bpf.c))
 BENCH_OBJS := $(patsubst %.bpf.c,$(B)/%.bpf.o,$(wildcard bench/*.bpf.c))
@@ -35,7 +35,7 @@ $(B)/%.skel.h: $(B)/%.bpf.o
 
 $(EXAMPLE_BINS): $(B)/examples/%: examples/%.c $(B)/examples/%.skel.h
 	$(call say,HOSTCC,$<)
-	$(Q)$(HOST_CC) $(STD) -O2 -g $(WARN) -isystem $(B)/examples -I. -MMD -MP -MF $@.d -o $@ $< \
+	$(Q)$(HOST_CC) $(STD) -O2 -g $(WARN) -isystem $(B)/examples -iquote . -MMD -MP -MF $@.d -o $@ $< \
 		-lbpf -lelf -lz
 
 -include $(EXAMPLE_OBJS:.o=.d) $(BENCH_OBJS:.o=.d) $(TEST_BPF_OBJS:.o=.d) $(EXAMPLE_BINS:=.d)

@@ -3,8 +3,10 @@
 # into bpf(2) clients). host/*.c makes the first, host/shim/*.c the second; host/common/*.c goes
 # into both. Pure folders are built once, position independent, and linked into both.
 
-HOST_CPPFLAGS := -isystem $(UAPI) -I. -D_GNU_SOURCE
-HOST_CFLAGS := $(STD) -O2 -g -fPIC
+# Quoted includes start at the root; <bpf/...> stays libbpf's.
+HOST_CPPFLAGS := -isystem $(UAPI) -iquote . -D_GNU_SOURCE
+# Hidden by default: the shim lives in other people's programs and exports what it replaces only.
+HOST_CFLAGS := $(STD) -O2 -g -fPIC -fvisibility=hidden
 HOST_LIBS := -lbpf -lelf -lz -lcapstone -lpthread
 
 HOST_PURE_OBJS := $(patsubst %.c,$(B)/host/obj/%.o,$(PURE_SRCS))

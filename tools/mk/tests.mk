@@ -44,7 +44,7 @@ $(TREES): $(B)/tests/dtb/%.dtb: tools/mk/tests.mk | $(DEPS_READY)
 	@mkdir -p $(@D)
 	$(Q)$(QEMU_SYSTEM) $(TREE_OPTS_$*) -machine dumpdtb=$@ \
 		$(if $(filter virt%,$*),-m 512 -kernel $(RPI4_DTB) -append test=1) \
-		-nic none -display none >$(@:.dtb=.log) 2>&1 || { cat $(@:.dtb=.log); exit 1; }
+		-nic none -display none >$(B)/tests/dtb/$*.log 2>&1 || { cat $(B)/tests/dtb/$*.log; exit 1; }
 
 $(foreach t,board board_fuzz,$(B)/tests/host/$(t) $(B)/tests/a64/$(t)): | $(TREES)
 
@@ -119,3 +119,10 @@ bench: all bench-objects
 ## format: clang-format every C source in place
 format:
 	@git ls-files '*.c' '*.h' | xargs $(CLANG_FORMAT) -i
+
+# The board as a process (tests/hostboard/hostboard.c), for tests of the host tools.
+## hostboard: build/tests/hostboard, a board in a process, for tests of the host tools
+hostboard: $(B)/tests/hostboard
+$(B)/tests/hostboard: $(B)/tests/host/obj/tests/hostboard/hostboard.o $(B)/tests/host/libpure.a
+	$(call say,LD-host,$@)
+	$(Q)$(T_CC_host) $(T_CFLAGS_host) -o $@ $^ -lpthread

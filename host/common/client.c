@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "include/err.h"
+#include "host/common/client.h"
+
+static struct {
+	char path[108];
+	uint8_t token[IPC_TOKEN_LEN];
+	bool has_token, active, told, hello_valid;
+	struct ipc_hello hello;
+	char error[IPC_TEXT_MAX];
+	void (*progress)(uint64_t sent_bytes);
+	uint64_t sent_before; /* bytes of the requests before the current one */
+	const struct client_backend *backend;
+} client;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- set-up ---- */
+
+static void fork_prepare(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void fork_done(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+int client_open(const char *path, const uint8_t *token)
+{
+	if (strlen(path) >= sizeof(client.path))
+		return -ENAMETOOLONG;
+	strcpy(client.path, path);
+	client.has_token = token != NULL;
+	if (token)
+		memcpy(client.token, token, IPC_TOKEN_LEN);
+	if (!client.active)
+		pthread_atfork(fork_prepare, fork_done, fork_done);
+	client.active = true;
+	client.hello_valid = false;
+	return 0;
+}
+
+static bool parse_token(const char *hex, uint8_t *token)
+{
+	for (int i = 0; i < IPC_TOKEN_LEN; i++) {
+		unsigned int byte;
+
+		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
+			return false;
+		token[i] = (uint8_t)byte;
+	}
+	return true;
+}
+
+int client_open_env(void)
+{
+	const char *path = getenv(ENV_BROKER), *hex = getenv(ENV_TOKEN);
+	uint8_t token[IPC_TOKEN_LEN];
+	bool has = hex && strlen(hex) == 2 * IPC_TOKEN_LEN && parse_token(hex, token);
+
+	if (!path || !path[0])
+		return -ENOENT;
+	return client_open(path, has ? token : NULL);
+}
+
+bool client_is_active(void)
+{
+	return client.active || client.backend;
+}
+
+void client_set_progress(void (*fn)(uint64_t sent_bytes))
+{
+	client.progress = fn;
+	client.sent_before = 0;
+}
+
+static void interim(uint32_t sent_bytes)
+{
+	client.progress(client.sent_before + sent_bytes);
+}
+
+void client_set_backend(const struct client_backend *backend)
+{
+	client.backend = backend;
+}
+
+const char *client_error(void)
+{
+	return client.error;
+}
+
+/* ---- requests ---- */
+
+/* The reason once on stderr: the client itself only gets an errno. */
+static void explain(const char *text, size_t len)
+{
+	bool tell;
+
+	pthread_mutex_lock(&lock);
+	snprintf(client.error, sizeof(client.error), "%.*s", (int)len, text);
+	tell = !client.told && !getenv(ENV_QUIET);
+	client.told = true;
+	pthread_mutex_unlock(&lock);
+	if (tell)
+		dprintf(2, "barebpf: %.*s\n", (int)len, text);
+}
+
+static int request(const struct ipc_req *req, const void *payload, struct ipc_rep *head,
+		   struct wire_buf *rep, int *fd)
+{
+	static const char gone[] = "the broker of this board has ended; run `barebpf exec` again";
+	struct ipc_peer peer = { client.path, client.has_token ? client.token : NULL };
+	int rc = ipc_call(&peer, req, payload, head, rep, fd, client.progress ? interim : NULL);
+
+	if (rc) {
+		explain(gone, sizeof(gone) - 1);
+		return rc == -ENOMEM ? rc : -EIO;
+	}
+	if (client.progress && req->op == IPC_CALL) {
+		client.sent_before += req->len;
+		client.progress(client.sent_before);
+	}
+	if (head->status && !(head->flags & IPC_REP_EPOCH) && rep->len)
+		explain((const char *)rep->data, rep->len);
+	return 0;
+}
+
+static int hello_get(struct ipc_hello *hello, bool again)
+{
+	struct ipc_req req = { .op = IPC_HELLO };
+	struct wire_buf rep = { 0 };
+	struct ipc_rep head;
+	bool known;
+	int rc;
+
+	if (client.backend) {
+		*hello = client.backend->hello;
+		return 0;
+	}
+	pthread_mutex_lock(&lock);
+	known = client.hello_valid && !again;
+	if (known)
+		*hello = client.hello;
+	pthread_mutex_unlock(&lock);
+	if (known)
+		return 0;
+	rc = request(&req, NULL, &head, &rep, NULL);
+	if (!rc)
+		rc = head.status;
+	if (!rc && rep.len != sizeof(*hello))
+		rc = -EIO;
+	if (!rc) {
+		pthread_mutex_lock(&lock);
+		memcpy(&client.hello, rep.data, sizeof(*hello));
+		client.hello_valid = true;
+		*hello = client.hello;
+		pthread_mutex_unlock(&lock);
+	}
+	wire_buf_free(&rep);
+	return rc;
+}
+
+int client_hello(struct ipc_hello *hello)
+{
+	return client_is_active() ? hello_get(hello, false) : -ENOTCONN;
+}
+
+int client_placeholder(int fd, struct placeholder *p)
+{
+	struct ipc_hello hello;
+	struct placeholder got;
+	int rc = placeholder_read(fd, &got);
+
+	if (rc)
+		return rc;
+	rc = client_hello(&hello);
+	if (rc)
+		return -EIO;
+	if (got.epoch != hello.epoch)
+		return -EIO;
+	*p = got;
+	return 0;
+}
+
+/* ---- own memory ---- */
+
+int client_peek(void *dst, uint64_t addr, size_t n)
+{
+	struct iovec to = { dst, n }, from = { (void *)(uintptr_t)addr, n };
+
+	if (!n)
+		return 0;
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)n ? 0 : -EFAULT;
+}
+
+int client_poke(uint64_t addr, const void *src, size_t n)
+{
+	struct iovec from = { (void *)(uintptr_t)src, n }, to = { (void *)(uintptr_t)addr, n };
+
+	if (!n)
+		return 0;
+	return process_vm_writev(getpid(), &from, 1, &to, 1, 0) == (ssize_t)n ? 0 : -EFAULT;
+}
+
+static int io_peek(void *arg, void *dst, uint64_t addr, size_t n)
+{
+	(void)arg;
+	return client_peek(dst, addr, n);
+}
+
+static int io_poke(void *arg, uint64_t addr, const void *src, size_t n)
+{
+	(void)arg;
+	return client_poke(addr, src, n);
+}
+
+/* Relative to the folder behind dir_fd, or to the current one. */
+static int io_abs_path(void *arg, int dir_fd, char *path, size_t room)
+{
+	char dir[512], rel[512], self[32];
+	ssize_t n;
+
+	(void)arg;
+	if (path[0] == '/')
+		return 0;
+	if (dir_fd == AT_FDCWD) {
+		if (!getcwd(dir, sizeof(dir)))
+			return -errno;
+	} else {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", dir_fd);
+		n = readlink(self, dir, sizeof(dir) - 1);
+		if (n < 0)
+			return -EBADF;
+		dir[n] = 0;
+	}
+	if (strlen(path) >= sizeof(rel))
+		return -ENAMETOOLONG;
+	strcpy(rel, path);
+	return snprintf(path, room, "%s/%s", dir, rel) < (int)room ? 0 : -ENAMETOOLONG;
+}
+
+/* ---- bpf(2) ---- */
+
+/* One attempt to marshal and call, with what it learns of the fds in it. */
+struct attempt {
+	struct ipc_hello hello;
+	bool lost;    /* an fd of an earlier epoch is in the request */
+	bool virtual; /* a lazy object is */
+	uint8_t kind; /* of the last object named */
+};
+
+static int io_fd_info(void *arg, int fd, struct bpf_obj_info *info)
+{
+	struct attempt *at = arg;
+	struct placeholder p;
+	int rc = placeholder_read(fd, &p);
+
+	if (rc)
+		return rc;
+	if (p.epoch != at->hello.epoch) {
+		at->lost = true;
+		return -EINVAL;
+	}
+	if (handle_is_virtual(p.obj.handle))
+		at->virtual = true;
+	at->kind = p.obj.kind;
+	*info = p.obj;
+	return 0;
+}
+
+static uint64_t call_timeout_ms(uint32_t cmd, uint64_t uattr, uint32_t size)
+{
+	const uint64_t usual_ms = 30000, run_ms = 10;
+	const char *env = getenv("BAREBPF_TIMEOUT");
+	uint32_t repeat = 0;
+	size_t off = 0;
+
+	if (env && atoi(env) > 0)
+		return (uint64_t)atoi(env) * 1000;
+	if (cmd == BPF_PROG_TEST_RUN)
+		off = offsetof(union bpf_attr, test.repeat);
+	else if (cmd == BOARD_RAW_RUN)
+		off = offsetof(struct board_attr_raw, repeat);
+	if (off && size >= off + sizeof(repeat) &&
+	    client_peek(&repeat, uattr + off, sizeof(repeat)))
+		repeat = 0;
+	return usual_ms + repeat * run_ms;
+}
+
+/* bpftool adds the host's boot time to load_time: make it the host's boot clock. */
+static void rebase_load_time(const struct attempt *at, const struct marshal_call *mc)
+{
+	const size_t off = offsetof(struct bpf_prog_info, load_time);
+	uint32_t len = 0;
+	uint64_t info = 0, t;
+
+	if (client_peek(&len, mc->uattr + offsetof(union bpf_attr, info.info_len), sizeof(len)) ||
+	    client_peek(&info, mc->uattr + offsetof(union bpf_attr, info.info), sizeof(info)))
+		return;
+	if (len < off + sizeof(t) || client_peek(&t, info + off, sizeof(t)) || !t)
+		return;
+	t += (uint64_t)at->hello.clock_offset_ns;
+	if (client_poke(info + off, &t, sizeof(t)))
+		return;
+}
+
+/* The kernel gives out the lowest free number; ours was taken while the connection was open. */
+static int lowest_fd(int fd)
+{
+	int low = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (low < 0)
+		return fd;
+	if (low > fd) {
+		close(low);
+		return fd;
+	}
+	close(fd);
+	return low;
+}
+
+static int exchange(const struct attempt *at, const struct marshal_call *mc,
+		    const struct wire_buf *msg, struct ipc_rep *head, struct wire_buf *rep, int *fd)
+{
+	struct ipc_req req = { .op = IPC_CALL,
+			       .len = (uint32_t)msg->len,
+			       .arg = mc->cmd,
+			       .epoch = at->hello.epoch,
+			       .timeout_ms = call_timeout_ms(mc->cmd, mc->uattr, mc->attr_size) };
+
+	if (client.backend) {
+		*head = (struct ipc_rep){ 0 };
+		return client.backend->call(client.backend->arg, mc->cmd, msg->data, msg->len, rep,
+					    fd);
+	}
+	if (at->virtual)
+		req.flags |= IPC_F_VIRTUAL;
+	if (client.progress)
+		req.flags |= IPC_F_PROGRESS;
+	return request(&req, msg->data, head, rep, fd);
+}
+
+static int attempt_bpf(struct attempt *at, uint32_t cmd, uint64_t uattr, uint32_t size, long *ret,
+		       bool *again)
+{
+	struct marshal_io io = { .peek = io_peek,
+				 .poke = io_poke,
+				 .fd_info = io_fd_info,
+				 .abs_path = io_abs_path,
+				 .arg = at,
+				 .cpus = at->hello.info.cpus };
+	struct wire_buf msg = { 0 }, rep = { 0 };
+	struct ipc_rep head = { 0 };
+	struct bpf_obj_info obj;
+	struct marshal_call mc;
+	int64_t result = 0;
+	int fd = -1, rc;
+
+	rc = marshal_request(&mc, cmd, uattr, size, &io, &msg);
+	if (!rc && at->lost) {
+		explain("the board has restarted or its line was lost: its objects are gone", 58);
+		rc = -EIO;
+	}
+	if (!rc)
+		rc = exchange(at, &mc, &msg, &head, &rep, &fd);
+	if (!rc && head.flags & IPC_REP_EPOCH)
+		*again = true;
+	else if (!rc)
+		rc = head.status;
+	if (!rc && !*again) {
+		rc = marshal_reply(&mc, rep.data, rep.len, &io, &result, &obj);
+		if (rc == -EBADMSG)
+			rc = -EIO;
+	}
+	wire_buf_free(&msg);
+	wire_buf_free(&rep);
+	if (rc || *again || fd < 0) {
+		if (fd >= 0)
+			close(fd);
+		*ret = rc ? rc : (long)result;
+	} else {
+		*ret = lowest_fd(fd);
+	}
+	if (!rc && !*again && cmd == BPF_OBJ_GET_INFO_BY_FD && !result && at->kind == 'p')
+		rebase_load_time(at, &mc);
+	return rc;
+}
+
+long client_bpf(uint32_t cmd, const void *attr, uint32_t size)
+{
+	bool again = false;
+	long ret = -EIO;
+
+	/* What a descriptor of this host's process is to the kernel: not a perf event of BPF. */
+	if (cmd == BPF_TASK_FD_QUERY)
+		return -ENOTSUPP;
+	for (int round = 0; round < 4; round++) {
+		struct attempt at = { 0 };
+		int rc = hello_get(&at.hello, again);
+
+		if (rc)
+			return rc == -ENOMEM ? rc : -EIO;
+		again = false;
+		if (attempt_bpf(&at, cmd, (uintptr_t)attr, size, &ret, &again) || !again)
+			return ret;
+	}
+	return -EIO;
+}
+
+/* ---- mapped memory, streams, statistics ---- */
+
+int client_mmap_fd(const struct placeholder *p)
+{
+	struct ipc_req req = { .op = IPC_MMAP, .arg = p->serial, .epoch = p->epoch };
+	struct wire_buf rep = { 0 };
+	struct ipc_rep head;
+	int fd = -1, rc;
+
+	rc = request(&req, NULL, &head, &rep, &fd);
+	if (!rc)
+		rc = head.status;
+	if (!rc && fd < 0)
+		rc = -EIO;
+	if (rc && fd >= 0)
+		close(fd);
+	wire_buf_free(&rep);
+	return rc ? rc : fd;
+}
+
+int client_sync(void)
+{
+	struct ipc_req req = { .op = IPC_SYNC };
+	struct wire_buf rep = { 0 };
+	struct ipc_rep head;
+	int rc = request(&req, NULL, &head, &rep, NULL);
+
+	wire_buf_free(&rep);
+	return rc ? rc : head.status;
+}
+
+int client_stream(enum ipc_op op)
+{
+	struct ipc_peer peer = { client.path, client.has_token ? client.token : NULL };
+	struct ipc_req req = { .op = (uint16_t)op };
+	char text[IPC_TEXT_MAX];
+	struct ipc_rep head;
+	int sock, rc;
+
+	sock = client.active ? ipc_open(&peer, &req) : -ENOTCONN;
+	if (sock < 0)
+		return sock;
+	rc = ipc_read_all(sock, &head, sizeof(head), NULL);
+	if (!rc && head.status) {
+		head.len = MIN(head.len, (uint32_t)sizeof(text));
+		if (!ipc_read_all(sock, text, head.len, NULL))
+			explain(text, head.len);
+		rc = head.status;
+	}
+	if (!rc)
+		return sock;
+	close(sock);
+	return rc;
+}
+
+int client_stats(struct ipc_stats *stats)
+{
+	struct ipc_req req = { .op = IPC_STATS };
+	struct wire_buf rep = { 0 };
+	struct ipc_rep head;
+	int rc = request(&req, NULL, &head, &rep, NULL);
+
+	if (!rc)
+		rc = head.status;
+	if (!rc && rep.len != sizeof(*stats))
+		rc = -EIO;
+	if (!rc)
+		memcpy(stats, rep.data, sizeof(*stats));
+	wire_buf_free(&rep);
+	return rc;
+}
