@@ -56,9 +56,8 @@ void wire_put_bytes(struct wire_buf *b, const void *data, size_t n)
 		memcpy(dst, data, n);
 }
 
-void wire_put_num(struct wire_buf *b, uint64_t num)
+size_t wire_num_code(uint8_t code[WIRE_NUM_MAX], uint64_t num)
 {
-	uint8_t code[10];
 	size_t n = 0;
 
 	while (num > 0x7f) {
@@ -66,12 +65,21 @@ void wire_put_num(struct wire_buf *b, uint64_t num)
 		num >>= 7;
 	}
 	code[n++] = (uint8_t)num;
-	wire_put_bytes(b, code, n);
+	return n;
+}
+
+void wire_put_num(struct wire_buf *b, uint64_t num)
+{
+	uint8_t code[WIRE_NUM_MAX];
+
+	wire_put_bytes(b, code, wire_num_code(code, num));
 }
 
 void wire_put_snum(struct wire_buf *b, int64_t num)
 {
-	wire_put_num(b, (uint64_t)num << 1 ^ (uint64_t)(num >> 63));
+	uint8_t code[WIRE_NUM_MAX];
+
+	wire_put_bytes(b, code, wire_snum_code(code, num));
 }
 
 static size_t zeros_at(const uint8_t *p, size_t n)

@@ -28,6 +28,13 @@ struct wire_buf {
 void wire_buf_free(struct wire_buf *b);
 /* Append n bytes and return where they are (uninitialised), or NULL with b->err set. */
 uint8_t *wire_buf_grow(struct wire_buf *b, size_t n);
+/* The code of num; its length. For messages that must not need memory. */
+#define WIRE_NUM_MAX 10
+size_t wire_num_code(uint8_t code[WIRE_NUM_MAX], uint64_t num);
+static inline size_t wire_snum_code(uint8_t code[WIRE_NUM_MAX], int64_t num)
+{
+	return wire_num_code(code, (uint64_t)num << 1 ^ (uint64_t)(num >> 63));
+}
 void wire_put_bytes(struct wire_buf *b, const void *data, size_t n);
 void wire_put_num(struct wire_buf *b, uint64_t num);
 /* Signed numbers: sign in bit 0, so that small negative ones stay short. */
