@@ -30,7 +30,11 @@
 
 /* How the host side reaches its caller (itself, or a supervised process). */
 struct marshal_io {
-	int (*peek)(void *arg, void *dst, uint64_t addr, size_t n);	  /* 0 or -EFAULT */
+	/*
+	 * 0 or -EFAULT. Strings are read in pieces that end at multiples of 64, so a few bytes
+	 * behind a string's end may be asked for, never bytes of another page.
+	 */
+	int (*peek)(void *arg, void *dst, uint64_t addr, size_t n);
 	int (*poke)(void *arg, uint64_t addr, const void *src, size_t n); /* 0 or -EFAULT */
 	/* Object behind a client's fd: 0, -EBADF (closed), -EINVAL (not one of ours). */
 	int (*fd_info)(void *arg, int fd, struct bpf_obj_info *info);

@@ -170,6 +170,7 @@ static void finish(void)
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
+static const char pin_path[64] __aligned(64) = "/sys/fs/bpf/x";
 /* fds of the client are handles here. */
 static struct bpf_obj_info known[64];
 
@@ -371,7 +372,7 @@ TEST(new_session_ends_the_old)
 	forget_fds();
 	CHECK(make_map(BPF_MAP_TYPE_ARRAY, 4, 4, 1) > 0);
 	pinned = make_map(BPF_MAP_TYPE_ARRAY, 4, sizeof(big), 1);
-	attr.pathname = (uintptr_t)"/sys/fs/bpf/x";
+	attr.pathname = (uintptr_t)pin_path;
 	attr.bpf_fd = (uint32_t)pinned;
 	CHECK_EQ(do_bpf(BPF_OBJ_PIN, &attr, sizeof(attr)), 0);
 	CHECK_EQ(live_maps(), 2);
@@ -387,7 +388,7 @@ TEST(new_session_ends_the_old)
 	CHECK_EQ(live_maps(), 1);
 	forget_fds();
 	memset(&attr, 0, sizeof(attr));
-	attr.pathname = (uintptr_t)"/sys/fs/bpf/x";
+	attr.pathname = (uintptr_t)pin_path;
 	pinned = do_bpf(BPF_OBJ_GET, &attr, sizeof(attr));
 	CHECK(pinned > 0);
 	memset(&attr, 0, sizeof(attr));
