@@ -94,8 +94,22 @@ enum helper_inline {
 	 (1u << BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE) | (1u << BPF_PROG_TYPE_PERF_EVENT))
 #define HELPER_PROGS_PERF (1u << BPF_PROG_TYPE_PERF_EVENT)
 
-/* Bit of column MAPS for a map type. */
-#define HELPER_MAP(t) (1ull << BPF_MAP_TYPE_##t)
+/* Bit of column MAPS for a map type, and sets of them: which maps a helper may be given. */
+#define HELPER_MAP(t)	    (1ull << BPF_MAP_TYPE_##t)
+#define HELPER_MAPS_OF_MAPS (HELPER_MAP(ARRAY_OF_MAPS) | HELPER_MAP(HASH_OF_MAPS))
+#define HELPER_MAPS_PERCPU                                                                         \
+	(HELPER_MAP(PERCPU_ARRAY) | HELPER_MAP(PERCPU_HASH) | HELPER_MAP(LRU_PERCPU_HASH))
+#define HELPER_MAPS_PLAIN                                                                          \
+	(HELPER_MAP(HASH) | HELPER_MAP(ARRAY) | HELPER_MAP(LRU_HASH) | HELPER_MAP(LPM_TRIE) |      \
+	 HELPER_MAPS_PERCPU)
+#define HELPER_MAPS_LOOKUP (HELPER_MAPS_PLAIN | HELPER_MAPS_OF_MAPS)
+#define HELPER_MAPS_UPDATE HELPER_MAPS_PLAIN
+#define HELPER_MAPS_FOREACH                                                                        \
+	(HELPER_MAP(HASH) | HELPER_MAP(ARRAY) | HELPER_MAP(LRU_HASH) | HELPER_MAPS_PERCPU)
+#define HELPER_MAPS_QUEUE   (HELPER_MAP(QUEUE) | HELPER_MAP(STACK))
+#define HELPER_MAPS_PUSH    (HELPER_MAPS_QUEUE | HELPER_MAP(BLOOM_FILTER))
+#define HELPER_MAPS_RINGBUF HELPER_MAP(RINGBUF)
+#define HELPER_MAPS_PERF    HELPER_MAP(PERF_EVENT_ARRAY)
 
 struct bpf_helper {
 	uint32_t id;

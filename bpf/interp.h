@@ -15,24 +15,40 @@
 #include "bpf/prog.h"
 
 /*
- * Decode prog->insns into prog->interp. 0, -EINVAL (not a legal instruction array: isa_check,
- * branch targets, unknown helper), -ENOMEM. Thread.
+ * Decode prog->insns into prog->interp, by prog->subprogs (bpf_verify or bpf_scan made them). 0,
+ * -EINVAL (not a legal instruction array: isa_check, branch and call targets), -ENOMEM. A call of
+ * an unknown helper decodes and ends the run if it is reached. Thread.
  */
 int interp_prepare(struct bpf_prog *prog) __must_check;
 void interp_free(struct interp_code *code);
 
 /*
- * Run it. r1: the value of R1 at entry (fast: address of the internal context or what the converted
- * program expects; checked: the UAPI context handle is r1 itself, see CTX region). The stack is
- * the caller's kernel stack. Ends through hal_run_abort on a refused access or used-up budget.
- * Context: run.
+ * Run it. r1, r2: values of R1 and R2 at entry, R1 as ctx_run_begin gave it. rc: set up by the
+ * caller (runtime/run.c) but for checked and seen. The stack is the caller's kernel
+ * stack: at most 8 frames of up to 512 bytes and some 250 bytes of the interpreter's each. Ends
+ * through hal_run_abort on a refused access or used-up budget, rc->end filled in.
+ *
+ * The fast mode checks no time: an interrupt may abort it wherever it stands in section
+ * .text.bpf_interp, which holds no lock. The checked mode looks at deadline_ns and insns_max
+ * itself. Context: run.
  */
 uint64_t interp_run_fast(struct bpf_prog *prog, void *r1, void *r2, struct run_ctx *rc);
 uint64_t interp_run_checked(struct bpf_prog *prog, void *r1, void *r2, struct run_ctx *rc);
 
 /*
  * Call a bpf function (callback) of the running program from a helper: fn is the value that the
- * program passed (PSEUDO_FUNC). Works whatever mode the caller runs in. Context: run.
+ * program passed (PSEUDO_FUNC). Works whatever mode the caller runs in: values of the interpreter
+ * are odd; even ones are machine code that takes R1 .. R5 and returns R0 as a helper does. Context:
+ * run.
  */
 uint64_t bpf_call_function(uint64_t fn, uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4,
 			   uint64_t r5);
+/* The program that an interpreter's function value belongs to, NULL for machine code. */
+struct bpf_prog *bpf_function_prog(uint64_t fn);
+
+/*
+ * Checked mode, for helpers that hand memory to a callback: allow [base, base+size) until popped.
+ * Does nothing in other modes. Context: run.
+ */
+void interp_region_push(struct run_ctx *rc, uintptr_t base, size_t size, bool writable);
+void interp_region_pop(struct run_ctx *rc);

@@ -245,7 +245,10 @@ int bpf_map_create(const union bpf_attr *attr, struct bpf_map *inner, struct bpf
  */
 void bpf_map_destroy(struct bpf_map *map);
 
-/* bpf(2) element operations in syscall shape, with flags checked as Linux does. Thread. */
+/*
+ * bpf(2) element operations in syscall shape, with flags checked as Linux does. What a handle allows
+ * (BPF_F_RDONLY, BPF_F_WRONLY) is the caller's to check. Thread.
+ */
 size_t bpf_map_sys_value_size(const struct bpf_map *map);
 int bpf_map_sys_lookup(struct bpf_map *map, const void *key, void *value, uint64_t flags);
 int bpf_map_sys_update(struct bpf_map *map, const void *key, const void *value, uint64_t flags);

@@ -51,6 +51,7 @@ struct bpf_prog {
 	uint8_t verified;
 	uint8_t cb_access; /* uses skb->cb */
 	uint8_t has_tail_call, has_subprog_calls;
+	uint8_t ctx_converted;	 /* context accesses in insns are internal ones (xlate_finish) */
 	uint32_t max_ctx_offset; /* end of the last context byte that it may touch */
 	uint64_t load_time_ns;	 /* since boot */
 	uint32_t created_by_uid;

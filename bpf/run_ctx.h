@@ -42,12 +42,13 @@ struct run_held {
 	void *ptr; /* the bpf_spin_lock, or the record */
 };
 #define RUN_HELD_MAX 8
+#define RUN_SEEN_MAX 8
 
 /* A piece of memory that a checked run may touch. */
 enum run_region_kind {
 	RUN_REGION_MEM, /* plain bytes */
 	RUN_REGION_CTX, /* context: accesses go through the ctx access table of the program type */
-	RUN_REGION_STACK, /* the frames of this run */
+	RUN_REGION_STACK, /* a frame of this run */
 	RUN_REGION_PKT,	  /* data .. data_end: bounds are read from the context at each access */
 };
 struct run_region {
@@ -56,7 +57,7 @@ struct run_region {
 	uint8_t kind;
 	uint8_t writable;
 };
-#define RUN_REGIONS_MAX 8
+#define RUN_REGIONS_MAX 16
 
 /* Map values are allowed by asking the map that owns the address (bpf_map_owns_value). */
 struct run_ctx {
@@ -71,6 +72,10 @@ struct run_ctx {
 	uint64_t cookie;      /* bpf_get_attach_cookie */
 	uint64_t insns;	      /* eBPF instructions executed; counted in checked mode only */
 	uint64_t insns_max;   /* checked mode: budget of those, 0: none */
+	uint8_t checked;      /* set by the interpreter: callbacks run in the caller's mode */
+	uint8_t seen_nr;
+	/* Checked mode: inner maps that lookups in a map of maps gave out, the newest ones. */
+	struct bpf_map *seen[RUN_SEEN_MAX];
 	struct run_held held[RUN_HELD_MAX];
 	uint32_t held_nr;
 	uint32_t regions_nr;

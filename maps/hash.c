@@ -30,7 +30,7 @@ static int update_flags(struct bpf_map *map, const void *key, const void *value,
 	}                                                                                          \
 	static int delete_##suffix(struct bpf_map *map, const void *key)                           \
 	{                                                                                          \
-		return hash_delete_with(to_hash(map), key, key_bytes);                             \
+		return hash_delete_with(to_hash(map), key, key_bytes, 0);                          \
 	}
 
 SPECIALISE(4, 4)

@@ -303,6 +303,8 @@ static __always_inline void hash_set_link(uintptr_t *link, uintptr_t to)
  * -E2BIG (max_entries are in use) or -ENOMEM. Entered.
  */
 struct hash_elem *hash_take_slow(struct hash_map *h, struct hash_cpu *cpu, int *err);
+/* One of another CPU's free elements, or NULL: there is none. Entered; for preallocated maps. */
+struct hash_elem *hash_steal(struct hash_map *h, struct hash_cpu *cpu);
 
 static __always_inline struct hash_elem *hash_take(struct hash_map *h, struct hash_cpu *cpu,
 						   int *err)
@@ -370,5 +372,5 @@ static __always_inline void *hash_percpu_value(const struct hash_map *h, struct 
 
 /* Copies an element's value in syscall shape. */
 void hash_copy_out(struct hash_map *h, struct hash_elem *e, void *value, uint64_t flags);
-/* What hangs on an element's value (timer) when it leaves the map. Any. */
+/* Drop what hangs on an element's value (inner map, timer) when it leaves the map. Any. */
 void hash_drop_value(struct hash_map *h, struct hash_elem *e);

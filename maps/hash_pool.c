@@ -197,6 +197,16 @@ static void release(struct hash_map *h)
 	hal_map_free(h, h->area_bytes);
 }
 
+/* As Linux: each CPU's part of an LRU map is the same, and the map may hold a few more. */
+static uint32_t per_cpu_share(uint32_t max_entries, uint32_t ncpu)
+{
+	uint32_t share = max_entries / ncpu;
+
+	if (max_entries % ncpu && share < UINT32_MAX / ncpu)
+		share++;
+	return share;
+}
+
 int hash_alloc(const union bpf_attr *attr, uint32_t kind, const struct bpf_map_ops *ops,
 	       struct bpf_map **out)
 {
@@ -209,10 +219,12 @@ int hash_alloc(const union bpf_attr *attr, uint32_t kind, const struct bpf_map_o
 	if (attr->map_flags & BPF_F_NO_PREALLOC)
 		shape.kind |= HASH_HEAP;
 	map_init(&shape.map, attr);
+	if (attr->map_flags & BPF_F_NO_COMMON_LRU)
+		shape.map.max_entries = per_cpu_share(attr->max_entries, shape.ncpu) * shape.ncpu;
 	elem_layout(&shape, attr);
-	if (attr->max_entries > 1u << 31)
+	if (shape.map.max_entries > 1u << 31)
 		return -E2BIG;
-	buckets = map_roundup_pow2(attr->max_entries);
+	buckets = map_roundup_pow2(shape.map.max_entries);
 	if (buckets > HASH_BUCKETS_MAX)
 		return -E2BIG;
 	if (!area_layout(&shape, attr, buckets, &l))
@@ -243,14 +255,30 @@ int hash_alloc(const union bpf_attr *attr, uint32_t kind, const struct bpf_map_o
 
 void hash_drop_value(struct hash_map *h, struct hash_elem *e)
 {
-	(void)h;
-	(void)e;
+	if (h->kind & HASH_OF_MAPS) {
+		void *inner =
+			__atomic_exchange_n((void **)hash_elem_value(h, e), NULL, __ATOMIC_ACQ_REL);
+
+		if (inner)
+			h->map.fd_ops->put(h->map.rt, &h->map, inner);
+	}
+}
+
+static void drop_all(struct hash_map *h)
+{
+	for (uint32_t b = 0; b <= h->mask; b++) {
+		for (uintptr_t at = h->buckets[b]; !(at & MAP_HASH_END);
+		     at = ((struct hash_elem *)at)->next)
+			hash_drop_value(h, (struct hash_elem *)at);
+	}
 }
 
 void hash_free(struct bpf_map *map)
 {
 	struct hash_map *h = to_hash(map);
 
+	if (h->kind & HASH_OF_MAPS)
+		drop_all(h);
 	/* Elements wait for their grace period: the last of it frees the map. */
 	if (h->trimming)
 		h->dying = 1;
@@ -296,7 +324,7 @@ static struct hash_elem *steal_from(struct hash_map *h, struct hash_cpu *cpu,
  * Lists move as a whole, so one could pass by the search unseen, from a list not yet looked at to
  * one already seen empty. The map is full only if no list moved during the search.
  */
-static struct hash_elem *steal(struct hash_map *h, struct hash_cpu *cpu)
+struct hash_elem *hash_steal(struct hash_map *h, struct hash_cpu *cpu)
 {
 	uint64_t before, after;
 	struct hash_elem *e;
@@ -331,7 +359,8 @@ struct hash_elem *hash_take_slow(struct hash_map *h, struct hash_cpu *cpu, int *
 	struct hash_elem *e;
 
 	if (!(h->kind & HASH_HEAP)) {
-		e = steal(h, cpu);
+		/* A CPU with a list of its own makes room there first. */
+		e = h->map.map_flags & BPF_F_NO_COMMON_LRU ? NULL : hash_steal(h, cpu);
 		if (!e)
 			*err = -E2BIG;
 		return e;

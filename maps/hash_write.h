@@ -47,6 +47,15 @@ static __always_inline void hash_percpu_store(struct hash_map *h, struct hash_el
 	}
 }
 
+/* value: where the caller has the pointer to the inner map, and gets the one that was here. */
+static __always_inline void hash_swap_map(const struct hash_map *h, struct hash_elem *e,
+					  const void *value)
+{
+	void **theirs = (void **)(uintptr_t)value;
+
+	*theirs = __atomic_exchange_n((void **)hash_elem_value(h, e), *theirs, __ATOMIC_ACQ_REL);
+}
+
 /* The key is there: give it the new value. */
 static __always_inline void hash_overwrite(struct hash_map *h, struct hash_hold *hold,
 					   struct hash_elem *e, uintptr_t *link, const void *key,
@@ -59,6 +68,10 @@ static __always_inline void hash_overwrite(struct hash_map *h, struct hash_hold 
 		hash_set_ref(h, e);
 	if (kind & HASH_PERCPU) {
 		hash_percpu_store(h, e, value, all_cpus, false);
+		return;
+	}
+	if (kind & HASH_OF_MAPS) {
+		hash_swap_map(h, e, value);
 		return;
 	}
 	if (locked) {
@@ -91,6 +104,8 @@ static __always_inline void hash_link_new(struct hash_map *h, struct hash_hold *
 {
 	if (kind & HASH_PERCPU)
 		hash_percpu_store(h, e, value, all_cpus, true);
+	else if (kind & HASH_OF_MAPS)
+		hash_swap_map(h, e, value);
 	else
 		map_copy_in(&h->map, hash_elem_value(h, e), value);
 	if (kind & HASH_LRU)
@@ -148,7 +163,8 @@ again:
 	return err;
 }
 
-static __always_inline int hash_delete_with(struct hash_map *h, const void *key, uint32_t key_bytes)
+static __always_inline int hash_delete_with(struct hash_map *h, const void *key, uint32_t key_bytes,
+					    uint32_t kind)
 {
 	uint64_t hash = hash_key(h, key, key_bytes);
 	struct hash_hold hold;
@@ -164,7 +180,7 @@ static __always_inline int hash_delete_with(struct hash_map *h, const void *key,
 		hash_set_link(link, e->next);
 	hash_unlock(&hold);
 	if (likely(e)) {
-		if (unlikely(h->map.has_timer))
+		if ((kind & HASH_OF_MAPS) || unlikely(h->map.has_timer))
 			hash_drop_value(h, e);
 		hash_give(h, hold.cpu, e);
 	}

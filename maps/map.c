@@ -14,7 +14,8 @@ void map_init(struct bpf_map *map, const union bpf_attr *attr)
 	map->key_size = attr->key_size;
 	map->value_size = attr->value_size;
 	map->max_entries = attr->max_entries;
-	map->map_flags = attr->map_flags;
+	/* The two are properties of the handle that creation returns, not of the map. */
+	map->map_flags = attr->map_flags & ~(uint32_t)(BPF_F_RDONLY | BPF_F_WRONLY);
 	map->map_extra = attr->map_extra;
 	map->ifindex = attr->map_ifindex;
 	map->value_stride = (uint32_t)ROUND_UP((uint64_t)attr->value_size, 8);
@@ -109,7 +110,7 @@ static int check_btf(const struct map_type *row, struct bpf_map *map, const stru
 		if (btf_type_size(btf, key_id) != (int64_t)map->key_size)
 			return -EINVAL;
 	} else if (!row->ops->check_btf) {
-		return -EINVAL;
+		return -EINVAL; /* any key type will do, but there has to be one */
 	}
 	if (btf_type_size(btf, value_id) != (int64_t)map->value_size)
 		return -EINVAL;
@@ -122,6 +123,16 @@ static int check_btf(const struct map_type *row, struct bpf_map *map, const stru
 	map->btf_key_type_id = key_id;
 	map->btf_value_type_id = value_id;
 	return 0;
+}
+
+int map_check_no_btf(const struct bpf_map *map, const struct bpf_btf *btf, uint32_t key_id,
+		     uint32_t value_id)
+{
+	(void)map;
+	(void)btf;
+	(void)key_id;
+	(void)value_id;
+	return -ENOTSUPP;
 }
 
 /* A copy of the shape of inner, for programs to be verified against. */

@@ -35,6 +35,10 @@ static inline uint64_t map_area_charge(size_t n)
 /* Shape equal in what programs were verified against (inner_fits of most types). */
 bool map_meta_equal(const struct bpf_map *meta, const struct bpf_map *inner);
 
+/* check_btf of types whose key and value BTF would mean nothing: -ENOTSUPP. */
+int map_check_no_btf(const struct bpf_map *map, const struct bpf_btf *btf, uint32_t key_id,
+		     uint32_t value_id);
+
 static inline bool map_has_fields(const struct bpf_map *map)
 {
 	return map->has_lock || map->has_timer;

@@ -16,16 +16,9 @@ size_t bpf_map_sys_value_size(const struct bpf_map *map)
 	return map->value_size;
 }
 
-static int may_read(const struct bpf_map *map)
-{
-	return map->map_flags & BPF_F_WRONLY ? -EPERM : 0;
-}
-
 static int may_write(const struct bpf_map *map)
 {
-	if ((map->map_flags & BPF_F_RDONLY) || __atomic_load_n(&map->frozen, __ATOMIC_ACQUIRE))
-		return -EPERM;
-	return 0;
+	return __atomic_load_n(&map->frozen, __ATOMIC_ACQUIRE) ? -EPERM : 0;
 }
 
 /*
@@ -105,9 +98,7 @@ int bpf_map_sys_lookup(struct bpf_map *map, const void *key, void *value, uint64
 
 	if (flags & ~(uint64_t)BPF_F_LOCK)
 		return -EINVAL;
-	err = may_read(map);
-	if (!err)
-		err = lock_flag_ok(map, flags);
+	err = lock_flag_ok(map, flags);
 	if (!err)
 		err = key_ok(map, key);
 	return err ? err : lookup_value(map, key, value, flags);
@@ -147,9 +138,7 @@ int bpf_map_sys_lookup_delete(struct bpf_map *map, const void *key, void *value,
 
 	if (flags & ~(uint64_t)BPF_F_LOCK)
 		return -EINVAL;
-	err = may_read(map);
-	if (!err)
-		err = write_begin(map);
+	err = write_begin(map);
 	if (err)
 		return err;
 	if (flags && map->ops->pop)
@@ -168,10 +157,6 @@ int bpf_map_sys_lookup_delete(struct bpf_map *map, const void *key, void *value,
 
 int bpf_map_sys_next_key(struct bpf_map *map, const void *key, void *next_key)
 {
-	int err = may_read(map);
-
-	if (err)
-		return err;
 	if (!map->key_size && key)
 		return -EINVAL;
 	return map->ops->get_next_key ? map->ops->get_next_key(map, key, next_key) : -ENOTSUPP;
@@ -301,9 +286,7 @@ int bpf_map_sys_batch(struct bpf_map *map, enum bpf_cmd cmd, const void *in, voi
 	bool writes = cmd != BPF_MAP_LOOKUP_BATCH;
 	int err = 0;
 
-	if (cmd == BPF_MAP_LOOKUP_BATCH || cmd == BPF_MAP_LOOKUP_AND_DELETE_BATCH)
-		err = may_read(map);
-	if (!err && writes)
+	if (writes)
 		err = write_begin(map);
 	if (err)
 		return err;

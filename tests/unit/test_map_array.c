@@ -219,25 +219,12 @@ TEST(array_batch)
 	map_end(map);
 }
 
-TEST(array_permissions)
+/* They belong to the handle, so the map does not keep them. */
+TEST(array_handle_flags)
 {
-	struct bpf_map *map = array(8, 2, BPF_F_RDONLY);
-	uint32_t key = 0, count = 1;
-	uint64_t value = 1;
+	struct bpf_map *map = array(8, 2, BPF_F_RDONLY | BPF_F_RDONLY_PROG);
 
-	CHECK_EQ(bpf_map_sys_update(map, &key, &value, 0), -EPERM);
-	CHECK_EQ(bpf_map_sys_delete(map, &key), -EPERM);
-	CHECK_EQ(bpf_map_freeze(map), -EPERM);
-	CHECK_EQ(bpf_map_sys_lookup(map, &key, &value, 0), 0);
-	CHECK_EQ(bpf_map_sys_batch(map, BPF_MAP_UPDATE_BATCH, NULL, NULL, &key, &value, &count, 0,
-				   0),
-		 -EPERM);
-	map_end(map);
-	map = array(8, 2, BPF_F_WRONLY);
-	CHECK_EQ(bpf_map_sys_update(map, &key, &value, 0), 0);
-	CHECK_EQ(bpf_map_sys_lookup(map, &key, &value, 0), -EPERM);
-	CHECK_EQ(bpf_map_sys_next_key(map, &key, &value), -EPERM);
-	CHECK_EQ(bpf_map_sys_lookup_delete(map, &key, &value, 0), -EPERM);
+	CHECK_EQ(map->map_flags, BPF_F_RDONLY_PROG);
 	map_end(map);
 }
 

@@ -376,6 +376,10 @@ TEST(create_out_of_memory)
 		{ BPF_MAP_TYPE_PROG_ARRAY, 4, 4, 100, 0 },
 		{ BPF_MAP_TYPE_HASH, 8, 8, 100, 0 },
 		{ BPF_MAP_TYPE_HASH, 8, 8, 100, BPF_F_NO_PREALLOC },
+		{ BPF_MAP_TYPE_PERCPU_HASH, 8, 8, 100, 0 },
+		{ BPF_MAP_TYPE_PERCPU_HASH, 8, 8, 100, BPF_F_NO_PREALLOC },
+		{ BPF_MAP_TYPE_LRU_HASH, 8, 8, 100, 0 },
+		{ BPF_MAP_TYPE_LRU_PERCPU_HASH, 8, 8, 100, BPF_F_NO_COMMON_LRU },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

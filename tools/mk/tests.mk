@@ -44,7 +44,7 @@ $(TREES): $(B)/tests/dtb/%.dtb: tools/mk/tests.mk | $(DEPS_READY)
 	@mkdir -p $(@D)
 	$(Q)$(QEMU_SYSTEM) $(TREE_OPTS_$*) -machine dumpdtb=$@ \
 		$(if $(filter virt%,$*),-m 512 -kernel $(RPI4_DTB) -append test=1) \
-		-nic none -display none >$(B)/tests/dtb/$*.log 2>&1 || { cat $(B)/tests/dtb/$*.log; exit 1; }
+		-nic none -display none >$(@:.dtb=.log) 2>&1 || { cat $(@:.dtb=.log); exit 1; }
 
 $(foreach t,board board_fuzz,$(B)/tests/host/$(t) $(B)/tests/a64/$(t)): | $(TREES)
 
