@@ -4,7 +4,7 @@
  * regs[11], fn, rc, pc, w and (fast mode) h. The including file defines
  *   NEXT(n)              go on n elements further
  *   STEP(distance)       move pc by a signed distance
- *   LOAD(type, addr)     value at addr, of an unsigned or signed integer type
+ *   LOAD(type, addr)     value at addr, of the width of type
  *   STORE(type, addr, v)
  *   ATOMIC(type, addr)   a pointer for an atomic access
  *   WIDE                 value of a wide immediate
@@ -168,7 +168,7 @@ MEMORY(W, uint32_t)
 MEMORY(DW, uint64_t)
 
 #define MEMORY_SEXT(name, type)                                                                    \
-	op_LDSX_##name : MID = (uint64_t)(int64_t)LOAD(type, LO + OFF_TOP);                        \
+	op_LDSX_##name : MID = (uint64_t)(int64_t)(type)LOAD(type, LO + OFF_TOP);                  \
 	NEXT(1);
 MEMORY_SEXT(B, int8_t)
 MEMORY_SEXT(H, int16_t)

@@ -10,8 +10,9 @@
 /* How often a run with a time budget looks at the clock, in instructions; a power of two. */
 #define CLOCK_EVERY 256
 
-#define AT		     pc
-#define LOAD(type, addr)     ((type)guard_load(rc, (addr), sizeof(type), AT))
+#define AT pc
+/* Not cut to the width of type: a pointer field of the context gives the whole pointer. */
+#define LOAD(type, addr)     guard_load(rc, (addr), sizeof(type), AT)
 #define STORE(type, addr, x) guard_store(rc, (addr), sizeof(type), (x), AT)
 #define ATOMIC(type, addr)   ((type *)guard_atomic(rc, (addr), sizeof(type), AT))
 #define WIDE		     code->ops[pc + 1].word
