@@ -21,17 +21,13 @@
  * reader that stands on it meets an end mark that is not its bucket's and starts again. Its memory
  * stays an element of the map; heap elements go back to the heap only after a grace period.
  *
- * Writers mask interrupts, claim the map for their CPU (hash_cpu.busy) and lock one bucket. A
- *writer that finds its CPU's mark set has interrupted another one: -EBUSY. So no CPU ever waits for
- *itself, and what is in hash_cpu needs no lock against its own CPU.
- *
- * The hash is keyed (multiply-shift, Dietzfelbinger et al. 1997, summed over the words of the key):
- * whatever two keys an attacker picks without knowing the secret words share one of n buckets with
- * a chance of at most 4 in n, so no set of keys chosen in advance makes long chains. A CRC with a
- * secret start value has no such bound: keys that collide do so for every start value.
+ * Writers mask interrupts, claim the map for their CPU (hash_cpu.busy) and lock one bucket. One that
+ * finds its CPU's mark set has interrupted another writer: -EBUSY. So no CPU ever waits for itself,
+ * and what is in hash_cpu needs no lock against its own CPU.
  */
 #pragma once
 
+#include "maps/hash_key.h"
 #include "maps/map_int.h"
 
 #define HASH_FREE_LINK	 5ul /* MAP_HASH_END, and bit 2 that no end mark of a bucket has */
@@ -86,65 +82,11 @@ static __always_inline struct hash_map *to_hash(struct bpf_map *map)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-static __always_inline uint64_t hash_load64(const void *p)
-{
-	uint64_t x;
-
-	__builtin_memcpy(&x, p, 8);
-	return x;
-}
-
-static __always_inline uint32_t hash_load32(const void *p)
-{
-	uint32_t x;
-
-	__builtin_memcpy(&x, p, 4);
-	return x;
-}
-
-/* n bytes (1 to 8) as a little-endian word, zero extended. */
-static __always_inline uint64_t hash_load_short(const void *p, uint32_t n)
-{
-	const uint8_t *b = p;
-
-	switch (n) {
-	case 8:
-		return hash_load64(p);
-	case 4:
-		return hash_load32(p);
-	case 5:
-	case 6:
-	case 7:
-		return hash_load32(p) | (uint64_t)hash_load32(b + n - 4) << (8 * (n - 4));
-	case 3:
-		return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16;
-	case 2:
-		return b[0] | (uint32_t)b[1] << 8;
-	default:
-		return b[0];
-	}
-}
-
-static __always_inline uint64_t hash_word(uint64_t x, const uint64_t *secret)
-{
-	return (uint64_t)(((unsigned __int128)x * secret[0]) >> 64) + x * secret[1];
-}
-
 /* key_bytes is a constant in the specialised functions, else map.key_size. */
 static __always_inline uint64_t hash_key(const struct hash_map *h, const void *key,
 					 uint32_t key_bytes)
 {
-	const uint64_t *secret = h->secret;
-	uint64_t sum = 0;
-	uint32_t at;
-
-	if (key_bytes <= 8)
-		return hash_word(hash_load_short(key, key_bytes), secret);
-	for (at = 0; at + 8 <= key_bytes; at += 8, secret += 2)
-		sum += hash_word(hash_load64((const uint8_t *)key + at), secret);
-	if (at < key_bytes)
-		sum += hash_word(hash_load64((const uint8_t *)key + key_bytes - 8), secret);
-	return sum;
+	return hash_bytes(h->secret, key, key_bytes);
 }
 
 static __always_inline uint64_t *hash_elem_key(const struct hash_map *h, struct hash_elem *e)

@@ -36,11 +36,6 @@ struct layout {
 	size_t cpus, secret, buckets, elems, end;
 };
 
-static uint32_t key_words(const union bpf_attr *attr)
-{
-	return (attr->key_size + 7) / 8;
-}
-
 static void elem_layout(struct hash_map *h, const union bpf_attr *attr)
 {
 	uint32_t value = h->map.value_stride;
@@ -52,7 +47,7 @@ static void elem_layout(struct hash_map *h, const union bpf_attr *attr)
 			h->ref_off = (uint16_t)(h->hash_off + 4);
 		h->key_off = (uint16_t)(h->key_off + 8);
 	}
-	h->value_off = h->key_off + 8 * key_words(attr);
+	h->value_off = h->key_off + 8 * hash_words(attr->key_size);
 	if (h->kind & HASH_OF_MAPS)
 		value = sizeof(void *);
 	else if (h->kind & HASH_PERCPU)
@@ -67,9 +62,9 @@ static bool area_layout(const struct hash_map *h, const union bpf_attr *attr, ui
 
 	l->cpus = ROUND_UP(sizeof(struct hash_map), 64);
 	l->secret = l->cpus + h->ncpu * sizeof(struct hash_cpu);
-	l->buckets = ROUND_UP(l->secret + 16ul * key_words(attr), 64);
+	l->buckets = ROUND_UP(l->secret + 16ul * hash_words(attr->key_size), 64);
 	/* The secret ends where the buckets begin. */
-	l->secret = l->buckets - 16ul * key_words(attr);
+	l->secret = l->buckets - 16ul * hash_words(attr->key_size);
 	return map_area_bytes(l->buckets, buckets, sizeof(uintptr_t), &l->elems) &&
 	       map_area_bytes(l->elems, elems, h->elem_bytes, &l->end);
 }
@@ -78,11 +73,11 @@ static bool area_layout(const struct hash_map *h, const union bpf_attr *attr, ui
  * The second word of a pair is odd, which spreads keys in arithmetic progression well for every
  * secret and not only for most.
  */
-static void make_secret(uint64_t *secret, uint32_t words, bool zero_seed)
+void hash_make_secret(uint64_t *secret, uint32_t words, bool zero_seed)
 {
 	uint64_t fixed = 0x9e3779b97f4a7c15;
 
-	for (uint32_t i = 0; i < 2 * words; i++) {
+	for (uint64_t i = 0; i < 2ul * words; i++) {
 		secret[i] = zero_seed ? fixed : hal_random_u64();
 		secret[i] |= i & 1;
 		fixed = fixed * 0xd1342543de82ef95 + 0x2545f4914f6cdd1d;
@@ -240,8 +235,8 @@ int hash_alloc(const union bpf_attr *attr, uint32_t kind, const struct bpf_map_o
 	h->secret = (uint64_t *)(void *)((uint8_t *)h + l.secret);
 	h->buckets = (uintptr_t *)(void *)((uint8_t *)h + l.buckets);
 	h->elems = (uint8_t *)h + l.elems;
-	make_secret((uint64_t *)(void *)((uint8_t *)h + l.secret), key_words(attr),
-		    attr->map_flags & BPF_F_ZERO_SEED);
+	hash_make_secret((uint64_t *)(void *)((uint8_t *)h + l.secret), hash_words(attr->key_size),
+			 attr->map_flags & BPF_F_ZERO_SEED);
 	for (uint32_t b = 0; b < buckets; b++)
 		h->buckets[b] = b * sizeof(uintptr_t) | MAP_HASH_END;
 	err = h->kind & HASH_HEAP ? heap_fill(h) : pool_fill(h);

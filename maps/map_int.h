@@ -70,6 +70,15 @@ static __always_inline void map_copy_plain(const struct bpf_map *map, void *dst,
 	}
 }
 
+/* Copy such a value out of the map, to a buffer of any alignment. */
+static __always_inline void map_copy_to(const struct bpf_map *map, void *dst, const void *src)
+{
+	if (likely(map->value_size == 8))
+		__builtin_memcpy(dst, src, 8);
+	else
+		__builtin_memcpy(dst, src, map->value_size);
+}
+
 static __always_inline void map_copy_in(struct bpf_map *map, void *dst, const void *src)
 {
 	if (unlikely(map_has_fields(map)))
