@@ -97,5 +97,11 @@ int unmarshal_request(const uint8_t *msg, size_t len, struct bpf_call *call) __m
 /* Board: a finished call to a reply, appended to *out. 0 or -ENOMEM. */
 int unmarshal_reply(const struct bpf_call *call, struct wire_buf *out) __must_check;
 
+/*
+ * A call back to the request that it came from, appended to *out: for recorders, which change calls
+ * before they keep them. 0, -EINVAL (a buffer that no pointer names), -ENOMEM.
+ */
+int marshal_call_request(const struct bpf_call *call, struct wire_buf *out) __must_check;
+
 /* Name of a command ("BPF_MAP_CREATE", "BOARD_INFO") or NULL. */
 const char *marshal_cmd_name(uint32_t cmd);
