@@ -11,12 +11,36 @@
 
 #define RNG_SEED_MIN_BYTES 8
 
+/* More fixed clocks than any known board has. */
+#define MAX_CLOCKS 16
+
+/*
+ * One pass over the tree. What refers to a node that may come later is kept and looked up at the
+ * end: interrupts (the GIC), clocks, the console's path, the PMU's cores.
+ */
 struct reader {
 	struct tree tree;
-	struct tree_gic gic;
 	struct board_info *out;
 	uint64_t boot_mpidr;
+
+	/* Any GIC's own phandle; the cells of interrupts that name it as their parent. */
+	struct tree_gic gic;
+	struct tree_irqs uart_irqs[BOARD_MAX_UARTS];
+	struct tree_irqs timer_irqs;
+	struct tree_irqs pmu_irqs;
+	const uint8_t *pmu_affinity; /* phandles of cores, NULL: in the order of the cores */
+	uint32_t pmu_affinity_cells;
 	uint32_t cpu_phandle[BOARD_MAX_CPUS];
+
+	int uart_offset[BOARD_MAX_UARTS];
+	uint32_t uart_clock[BOARD_MAX_UARTS]; /* phandle, 0: none or rate known */
+	struct {
+		uint32_t phandle;
+		uint32_t hz;
+	} clock[MAX_CLOCKS];
+	unsigned int n_clocks;
+	const char *stdout_path;
+
 	enum board_cpu_method psci_method; /* BOARD_CPU_NONE: no PSCI */
 	bool any_spin_table;
 	bool any_psci_cpu;
@@ -87,6 +111,7 @@ static void read_chosen(struct reader *r)
 	const uint8_t *seed;
 	int len;
 
+	r->stdout_path = tree_get_string(&r->tree, "stdout-path");
 	if (args) {
 		copy_text(r->out->bootargs, sizeof(r->out->bootargs), args);
 		for (len = 0; r->out->bootargs[len]; len++)
@@ -162,8 +187,10 @@ static void read_uart(struct reader *r, enum board_uart_type type)
 		return;
 	uart.base_pa = reg.base_pa;
 	uart.size_bytes = reg.size_bytes;
-	uart.intid = tree_get_intid(&r->tree, &r->gic, 0);
-	uart.clock_hz = tree_get_clock_hz(&r->tree);
+	if (tree_get_cell(&r->tree, "clock-frequency", 0, &uart.clock_hz))
+		tree_get_cell(&r->tree, "clocks", 0, &r->uart_clock[out->n_uarts]);
+	tree_get_irqs(&r->tree, &r->uart_irqs[out->n_uarts]);
+	r->uart_offset[out->n_uarts] = tree_get_offset(&r->tree);
 	out->uart[out->n_uarts++] = uart;
 }
 
@@ -177,14 +204,35 @@ static void read_mini_uart(struct reader *r)
 	read_uart(r, BOARD_UART_MINI);
 }
 
+static void read_fixed_clock(struct reader *r)
+{
+	uint32_t hz;
+
+	if (r->n_clocks == MAX_CLOCKS || tree_get_cell(&r->tree, "clock-frequency", 0, &hz))
+		return;
+	r->clock[r->n_clocks].phandle = tree_get_phandle(&r->tree);
+	r->clock[r->n_clocks++].hz = hz;
+}
+
+/* The first GIC that can be understood is the one. */
+static void take_gic(struct reader *r, const struct board_gic *gic)
+{
+	uint32_t cells;
+
+	if (r->out->gic.type != BOARD_GIC_NONE ||
+	    tree_get_cell(&r->tree, "#interrupt-cells", 0, &cells))
+		return;
+	r->gic = (struct tree_gic){ .phandle = tree_get_phandle(&r->tree), .cells = cells };
+	r->out->gic = *gic;
+}
+
 static void read_gic_v2(struct reader *r)
 {
 	struct board_gic gic = { .type = BOARD_GIC_V2 };
 
-	if (tree_get_phandle(&r->tree) != r->gic.phandle || tree_get_mmio(&r->tree, 0, &gic.dist) ||
-	    tree_get_mmio(&r->tree, 1, &gic.cpu))
+	if (tree_get_mmio(&r->tree, 0, &gic.dist) || tree_get_mmio(&r->tree, 1, &gic.cpu))
 		return;
-	r->out->gic = gic;
+	take_gic(r, &gic);
 }
 
 static void read_gic_v3(struct reader *r)
@@ -192,49 +240,27 @@ static void read_gic_v3(struct reader *r)
 	struct board_gic gic = { .type = BOARD_GIC_V3 };
 	uint32_t n_regions = 1;
 
-	if (tree_get_phandle(&r->tree) != r->gic.phandle || tree_get_mmio(&r->tree, 0, &gic.dist))
+	if (tree_get_mmio(&r->tree, 0, &gic.dist))
 		return;
 	tree_get_cell(&r->tree, "#redistributor-regions", 0, &n_regions);
 	while (gic.n_redists < n_regions && gic.n_redists < BOARD_MAX_REDISTS &&
 	       tree_get_mmio(&r->tree, 1 + gic.n_redists, &gic.redist[gic.n_redists]) == 0)
 		gic.n_redists++;
 	if (gic.n_redists)
-		r->out->gic = gic;
+		take_gic(r, &gic);
 }
 
-/* Secure physical, non-secure physical, virtual, hypervisor. */
 static void read_timer(struct reader *r)
 {
-	uint32_t phys = tree_get_intid(&r->tree, &r->gic, 1);
-	uint32_t virt = tree_get_intid(&r->tree, &r->gic, 2);
-
-	if (phys)
-		r->out->timer_phys_intid = phys;
-	if (virt)
-		r->out->timer_virt_intid = virt;
+	tree_get_irqs(&r->tree, &r->timer_irqs);
 }
 
-/* One PPI for all cores, or an SPI for each, in the order of interrupt-affinity or of the cores. */
 static void read_pmu(struct reader *r)
 {
-	uint32_t intid, phandle;
+	int bytes = tree_get_bytes(&r->tree, "interrupt-affinity", &r->pmu_affinity);
 
-	for (unsigned int i = 0; i < BOARD_MAX_CPUS; i++) {
-		unsigned int cpu = i;
-
-		intid = tree_get_intid(&r->tree, &r->gic, i);
-		if (!intid)
-			return;
-		if (intid < 32) {
-			r->out->pmu_ppi_intid = intid;
-			return;
-		}
-		if (tree_get_cell(&r->tree, "interrupt-affinity", i, &phandle) == 0)
-			for (cpu = 0; cpu < r->out->n_cpus && r->cpu_phandle[cpu] != phandle; cpu++)
-				continue;
-		if (cpu < r->out->n_cpus)
-			r->out->cpu[cpu].pmu_spi = intid;
-	}
+	r->pmu_affinity_cells = bytes > 0 ? (uint32_t)bytes / 4 : 0;
+	tree_get_irqs(&r->tree, &r->pmu_irqs);
 }
 
 static void read_watchdog(struct reader *r)
@@ -260,27 +286,12 @@ static void read_mailbox(struct reader *r)
 	tree_get_mmio(&r->tree, 0, &r->out->mailbox);
 }
 
-/* What other nodes refer to comes first: the GIC's cells, the cores' handles. */
-static void find_gic(struct reader *r)
-{
-	uint32_t cells;
-
-	if (!r->gic.phandle && tree_get_cell(&r->tree, "#interrupt-cells", 0, &cells) == 0)
-		r->gic = (struct tree_gic){ .phandle = tree_get_phandle(&r->tree), .cells = cells };
-}
-
 struct node_reader {
 	const char *compatible;
 	node_fn read;
 };
 
-static const struct node_reader first_pass[] = {
-	{ "arm,gic-400", find_gic },
-	{ "arm,cortex-a15-gic", find_gic },
-	{ "arm,gic-v3", find_gic },
-};
-
-static const struct node_reader second_pass[] = {
+static const struct node_reader node_readers[] = {
 	{ "arm,gic-400", read_gic_v2 },
 	{ "arm,cortex-a15-gic", read_gic_v2 },
 	{ "arm,gic-v3", read_gic_v3 },
@@ -290,6 +301,7 @@ static const struct node_reader second_pass[] = {
 	{ "arm,armv8-pmuv3", read_pmu },
 	{ "arm,cortex-a53-pmu", read_pmu },
 	{ "arm,cortex-a72-pmu", read_pmu },
+	{ "fixed-clock", read_fixed_clock },
 	{ "arm,psci-1.0", read_psci },
 	{ "arm,psci-0.2", read_psci },
 	{ "brcm,bcm2835-pm-wdt", read_watchdog },
@@ -298,13 +310,13 @@ static const struct node_reader second_pass[] = {
 	{ "brcm,bcm2835-mbox", read_mailbox },
 };
 
-static void read_compatible(struct reader *r, const struct node_reader *readers, size_t n)
+static void read_compatible(struct reader *r)
 {
 	if (!r->tree.level[r->tree.depth].compatible || !tree_is_available(&r->tree))
 		return;
-	for (size_t i = 0; i < n; i++) {
-		if (tree_is_compatible(&r->tree, readers[i].compatible)) {
-			readers[i].read(r);
+	for (size_t i = 0; i < ARRAY_SIZE(node_readers); i++) {
+		if (tree_is_compatible(&r->tree, node_readers[i].compatible)) {
+			node_readers[i].read(r);
 			return;
 		}
 	}
@@ -323,47 +335,103 @@ static void read_place(struct reader *r)
 			read_memory(r);
 		else if (is_equal(tree_get_name(&r->tree), "chosen"))
 			read_chosen(r);
+	} else if (tree_is_child_of(&r->tree, "cpus")) {
+		type = tree_get_string(&r->tree, "device_type");
+		if (type && is_equal(type, "cpu"))
+			read_cpu(r);
 	} else if (tree_is_child_of(&r->tree, "reserved-memory") && tree_is_available(&r->tree)) {
 		read_reserved(r);
 	}
 }
 
-static void read_first_pass(struct reader *r, const void *fdt)
-{
-	const char *type;
-
-	tree_start(&r->tree, fdt);
-	while (tree_next(&r->tree)) {
-		read_compatible(r, first_pass, ARRAY_SIZE(first_pass));
-		if (!tree_is_child_of(&r->tree, "cpus"))
-			continue;
-		type = tree_get_string(&r->tree, "device_type");
-		if (type && is_equal(type, "cpu"))
-			read_cpu(r);
-	}
-}
-
-static void read_second_pass(struct reader *r, const void *fdt)
+static void read_nodes(struct reader *r, const void *fdt)
 {
 	tree_start(&r->tree, fdt);
 	while (tree_next(&r->tree)) {
 		read_place(r);
-		read_compatible(r, second_pass, ARRAY_SIZE(second_pass));
+		read_compatible(r);
 	}
 }
 
-static void choose_console(struct board_info *out, const void *fdt)
+static uint32_t find_clock_hz(const struct reader *r, uint32_t phandle)
 {
-	uint64_t base_pa;
-	uint32_t baud;
+	for (unsigned int i = 0; phandle && i < r->n_clocks; i++)
+		if (r->clock[i].phandle == phandle)
+			return r->clock[i].hz;
+	return 0;
+}
 
-	if (tree_get_stdout(fdt, &base_pa, &baud))
-		return;
-	for (unsigned int i = 0; i < out->n_uarts; i++) {
-		if (out->uart[i].base_pa == base_pa) {
-			out->console_uart = i;
-			out->uart[i].baud = baud;
+/* "115200n8": the digits. */
+static uint32_t parse_baud(const char *options)
+{
+	uint32_t baud = 0;
+
+	for (; *options >= '0' && *options <= '9' && baud < 100000000; options++)
+		baud = baud * 10 + (uint32_t)(*options - '0');
+	return baud;
+}
+
+static void finish_uarts(struct reader *r, const void *fdt)
+{
+	const char *options = "";
+	int console = -1;
+
+	if (r->stdout_path && r->out->n_uarts)
+		console = tree_find_path(fdt, r->stdout_path, &options);
+	for (unsigned int i = 0; i < r->out->n_uarts; i++) {
+		struct board_uart *uart = &r->out->uart[i];
+
+		uart->intid = tree_irqs_intid(&r->uart_irqs[i], &r->gic, 0);
+		if (!uart->clock_hz)
+			uart->clock_hz = find_clock_hz(r, r->uart_clock[i]);
+		if (r->uart_offset[i] == console) {
+			r->out->console_uart = i;
+			uart->baud = parse_baud(options);
 		}
+	}
+}
+
+/* Secure physical, non-secure physical, virtual, hypervisor. */
+static void finish_timer(struct reader *r)
+{
+	uint32_t phys = tree_irqs_intid(&r->timer_irqs, &r->gic, 1);
+	uint32_t virt = tree_irqs_intid(&r->timer_irqs, &r->gic, 2);
+
+	if (phys)
+		r->out->timer_phys_intid = phys;
+	if (virt)
+		r->out->timer_virt_intid = virt;
+}
+
+/* Number of the core that interrupt i of the PMU comes from; n_cpus if there is none. */
+static unsigned int find_pmu_cpu(const struct reader *r, unsigned int i)
+{
+	unsigned int cpu = i;
+
+	if (i < r->pmu_affinity_cells) {
+		uint32_t phandle = tree_read_cell(r->pmu_affinity + 4 * i);
+
+		for (cpu = 0; cpu < r->out->n_cpus && r->cpu_phandle[cpu] != phandle; cpu++)
+			continue;
+	}
+	return MIN(cpu, r->out->n_cpus);
+}
+
+/* One PPI for all cores, or an SPI for each. */
+static void finish_pmu(struct reader *r)
+{
+	for (unsigned int i = 0; i < BOARD_MAX_CPUS; i++) {
+		uint32_t intid = tree_irqs_intid(&r->pmu_irqs, &r->gic, i);
+		unsigned int cpu = find_pmu_cpu(r, i);
+
+		if (!intid)
+			return;
+		if (intid < 32) {
+			r->out->pmu_ppi_intid = intid;
+			return;
+		}
+		if (cpu < r->out->n_cpus)
+			r->out->cpu[cpu].pmu_spi = intid;
 	}
 }
 
@@ -400,12 +468,13 @@ const char *fdt_read_board(const void *fdt, uint64_t image_pa, uint64_t boot_mpi
 				    .timer_virt_intid = TIMER_VIRT_INTID,
 				    .timer_phys_intid = TIMER_PHYS_INTID };
 	out->cpu[0].mpidr = r.boot_mpidr;
-	read_first_pass(&r, fdt);
-	read_second_pass(&r, fdt);
+	read_nodes(&r, fdt);
 	finish_cpus(&r);
+	finish_uarts(&r, fdt);
+	finish_timer(&r);
+	finish_pmu(&r);
 	for (unsigned int i = 0; !r.problem && tree_get_memreserve(fdt, i, &range) == 0; i++)
 		add_reserved(&r, range, false);
-	choose_console(out, fdt);
 	if (r.problem)
 		return r.problem;
 	if (!out->n_ram)

@@ -9,7 +9,7 @@
 #define DEFAULT_ADDRESS_CELLS 2
 #define DEFAULT_SIZE_CELLS    1
 
-static uint32_t read_cell(const uint8_t *p)
+uint32_t tree_read_cell(const uint8_t *p)
 {
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
@@ -20,7 +20,7 @@ static uint64_t read_cells(const uint8_t *p, uint32_t cells)
 	uint64_t v = 0;
 
 	for (; cells; cells--, p += 4)
-		v = v << 32 | read_cell(p);
+		v = v << 32 | tree_read_cell(p);
 	return v;
 }
 
@@ -90,9 +90,9 @@ static void enter_prop(struct tree_level *l, const char *name, const uint8_t *va
 	switch (name[0]) {
 	case '#':
 		if (len == 4 && is_equal(name, "#address-cells"))
-			l->address_cells = read_cell(value);
+			l->address_cells = tree_read_cell(value);
 		else if (len == 4 && is_equal(name, "#size-cells"))
-			l->size_cells = read_cell(value);
+			l->size_cells = tree_read_cell(value);
 		break;
 	case 'c':
 		if (len && is_equal(name, "compatible")) {
@@ -102,7 +102,7 @@ static void enter_prop(struct tree_level *l, const char *name, const uint8_t *va
 		break;
 	case 'i':
 		if (len == 4 && is_equal(name, "interrupt-parent"))
-			l->interrupt_parent = read_cell(value);
+			l->interrupt_parent = tree_read_cell(value);
 		break;
 	case 's':
 		if (is_equal(name, "status") && !is_okay(value, len))
@@ -112,50 +112,70 @@ static void enter_prop(struct tree_level *l, const char *name, const uint8_t *va
 }
 
 /*
- * Fill level[depth] for the node at offset; the level above is filled. One walk over the
- * properties: a look-up by name costs as much, and most nodes need nothing else.
+ * Fill level[depth] for the node whose first tag after its name is at offset; the level above is
+ * filled. All its properties are looked at once here: a look-up by name costs as much, and most
+ * nodes need nothing else.
  */
-static void enter_node(struct tree *t, int offset, int depth)
+static void enter_node(struct tree *t, int node, int offset)
 {
-	struct tree_level *l = &t->level[depth];
+	struct tree_level *l = &t->level[t->open];
 	const char *name;
 	const void *value;
-	int prop, len;
+	int len, next;
 
-	*l = (struct tree_level){ .offset = offset,
+	*l = (struct tree_level){ .offset = node,
 				  .address_cells = DEFAULT_ADDRESS_CELLS,
 				  .size_cells = DEFAULT_SIZE_CELLS,
 				  .is_available = true };
-	if (depth > 0) {
-		l->interrupt_parent = t->level[depth - 1].interrupt_parent;
-		l->is_available = t->level[depth - 1].is_available;
+	if (t->open > 0) {
+		l->interrupt_parent = l[-1].interrupt_parent;
+		l->is_available = l[-1].is_available;
 	}
-	fdt_for_each_property_offset(prop, t->fdt, offset)
-	{
-		value = fdt_getprop_by_offset(t->fdt, prop, &name, &len);
+	for (;; offset = next) {
+		uint32_t tag = fdt_next_tag(t->fdt, offset, &next);
+
+		if (tag == FDT_NOP)
+			continue;
+		if (tag != FDT_PROP)
+			break;
+		value = fdt_getprop_by_offset(t->fdt, offset, &name, &len);
 		if (value && len >= 0)
 			enter_prop(l, name, value, (uint32_t)len);
 	}
-	t->depth = depth;
+	t->next = offset;
+	t->depth = t->open;
 }
 
 void tree_start(struct tree *t, const void *fdt)
 {
-	*t = (struct tree){ .fdt = fdt, .depth = -1 };
+	*t = (struct tree){ .fdt = fdt, .depth = -1, .open = -1 };
 }
 
 bool tree_next(struct tree *t)
 {
-	int depth = t->depth;
-	int offset = depth < 0 ? -1 : t->level[depth].offset;
+	for (;;) {
+		int node = t->next, after;
 
-	do {
-		offset = fdt_next_node(t->fdt, offset, &depth);
-		if (offset < 0 || depth < 0)
+		switch (fdt_next_tag(t->fdt, node, &after)) {
+		case FDT_BEGIN_NODE:
+			t->open++;
+			t->next = after;
+			if (t->open >= TREE_MAX_DEPTH)
+				break;
+			enter_node(t, node, after);
+			return true;
+		case FDT_END_NODE:
+			if (--t->open < 0)
+				return false;
+			t->next = after;
+			break;
+		case FDT_END:
 			return false;
-	} while (depth >= TREE_MAX_DEPTH);
-	enter_node(t, offset, depth);
-	return true;
+		default:
+			t->next = after;
+			break;
+		}
+	}
 }
 
 static int current(const struct tree *t)
@@ -223,7 +243,7 @@ int tree_get_cell(const struct tree *t, const char *prop, unsigned int i, uint32
 		return -ENOENT;
 	if (i >= len / 4)
 		return -ERANGE;
-	*out = read_cell(p + 4 * i);
+	*out = tree_read_cell(p + 4 * i);
 	return 0;
 }
 
@@ -318,19 +338,25 @@ int tree_get_mmio(const struct tree *t, unsigned int i, struct board_range *out)
 	return err;
 }
 
-uint32_t tree_get_intid(const struct tree *t, const struct tree_gic *gic, unsigned int i)
+void tree_get_irqs(const struct tree *t, struct tree_irqs *out)
 {
-	uint32_t len, type, number;
-	const uint8_t *p = get_prop(t->fdt, current(t), "interrupts", &len);
+	out->value = get_prop(t->fdt, current(t), "interrupts", &out->bytes);
+	out->parent = t->level[t->depth].interrupt_parent;
+}
+
+uint32_t tree_irqs_intid(const struct tree_irqs *irqs, const struct tree_gic *gic, unsigned int i)
+{
+	uint32_t type, number;
+	const uint8_t *p = irqs->value;
 
 	/* Three cells (type, number, flags), or a fourth for partitions of PPIs. */
-	if (!p || gic->cells < 3 || gic->cells > 4 || i >= len / (gic->cells * 4))
+	if (!p || gic->cells < 3 || gic->cells > 4 || i >= irqs->bytes / (gic->cells * 4))
 		return 0;
-	if (!gic->phandle || t->level[t->depth].interrupt_parent != gic->phandle)
+	if (!gic->phandle || irqs->parent != gic->phandle)
 		return 0;
 	p += i * gic->cells * 4;
-	type = read_cell(p);
-	number = read_cell(p + 4);
+	type = tree_read_cell(p);
+	number = tree_read_cell(p + 4);
 	if (type == 0 && number < 1020 - 32)
 		return 32 + number;
 	if (type == 1 && number < 16)
@@ -338,56 +364,21 @@ uint32_t tree_get_intid(const struct tree *t, const struct tree_gic *gic, unsign
 	return 0;
 }
 
-uint32_t tree_get_clock_hz(const struct tree *t)
+int tree_find_path(const void *fdt, const char *path, const char **options)
 {
-	uint32_t len;
-	const uint8_t *p = get_prop(t->fdt, current(t), "clock-frequency", &len);
-	int clock;
+	int len = 0;
 
-	if (p)
-		return len == 4 ? read_cell(p) : 0;
-	p = get_prop(t->fdt, current(t), "clocks", &len);
-	if (!p || len < 4)
-		return 0;
-	clock = fdt_node_offset_by_phandle(t->fdt, read_cell(p));
-	if (clock < 0 || fdt_node_check_compatible(t->fdt, clock, "fixed-clock"))
-		return 0;
-	p = get_prop(t->fdt, clock, "clock-frequency", &len);
-	return p && len == 4 ? read_cell(p) : 0;
-}
-
-/* Move to the node at offset. */
-static bool find_node(struct tree *t, const void *fdt, int offset)
-{
-	tree_start(t, fdt);
-	while (tree_next(t))
-		if (current(t) == offset)
-			return true;
-	return false;
-}
-
-int tree_get_stdout(const void *fdt, uint64_t *base_pa, uint32_t *baud)
-{
-	int chosen = fdt_path_offset(fdt, "/chosen"), node, len = 0;
-	const char *path = chosen < 0 ? NULL : get_string(fdt, chosen, "stdout-path");
-	struct board_range reg;
-	struct tree t;
-	uint32_t rate = 0;
-
-	if (!path)
-		return -ENOENT;
 	while (path[len] && path[len] != ':')
 		len++;
+	if (options)
+		*options = path[len] ? path + len + 1 : path + len;
 	/* This also resolves an alias in place of a path. */
-	node = fdt_path_offset_namelen(fdt, path, len);
-	if (node < 0 || !find_node(&t, fdt, node) || tree_get_mmio(&t, 0, &reg))
-		return -ENOENT;
-	if (path[len] == ':')
-		for (len++; path[len] >= '0' && path[len] <= '9' && rate < 100000000; len++)
-			rate = rate * 10 + (uint32_t)(path[len] - '0');
-	*base_pa = reg.base_pa;
-	*baud = rate;
-	return 0;
+	return fdt_path_offset_namelen(fdt, path, len);
+}
+
+int tree_get_offset(const struct tree *t)
+{
+	return current(t);
 }
 
 int tree_get_memreserve(const void *fdt, unsigned int i, struct board_range *out)

@@ -28,6 +28,8 @@ struct tree_level {
 
 struct tree {
 	const void *fdt;
+	int next;  /* offset of the first tag behind the current node's properties */
+	int open;  /* depth at that tag, which may be beyond TREE_MAX_DEPTH */
 	int depth; /* of the current node; the root is 0 */
 	struct tree_level level[TREE_MAX_DEPTH];
 };
@@ -62,6 +64,8 @@ int tree_get_bytes(const struct tree *t, const char *prop, const uint8_t **value
 int tree_get_cell(const struct tree *t, const char *prop, unsigned int i, uint32_t *out);
 /* A property of one or two cells as a number. 0, -ENOENT or -EINVAL (other length). */
 int tree_get_number(const struct tree *t, const char *prop, uint64_t *out);
+/* A cell of a value. */
+uint32_t tree_read_cell(const uint8_t *p);
 /* Phandle of the node, 0 if it has none. */
 uint32_t tree_get_phandle(const struct tree *t);
 
@@ -74,22 +78,33 @@ int tree_get_reg(const struct tree *t, unsigned int i, struct board_range *out);
 /* The same, translated to a physical address; -ENXIO when a bus on the way does not forward it. */
 int tree_get_mmio(const struct tree *t, unsigned int i, struct board_range *out);
 
-/* ---- anywhere ---- */
+/*
+ * The node's `interrupts`, kept until the GIC is known: it may come later in the tree. The value
+ * stays where it is, in the tree.
+ */
+struct tree_irqs {
+	const uint8_t *value; /* NULL: none */
+	uint32_t bytes;
+	uint32_t parent; /* phandle */
+};
+void tree_get_irqs(const struct tree *t, struct tree_irqs *out);
 
 /* The GIC that interrupt numbers are decoded for. */
 struct tree_gic {
 	uint32_t phandle;
 	uint32_t cells; /* #interrupt-cells */
 };
-/* INTID of entry i of `interrupts`; 0 when it is missing, not a GIC's, or out of range. */
-uint32_t tree_get_intid(const struct tree *t, const struct tree_gic *gic, unsigned int i);
-/* `clock-frequency` of the node, or of the fixed clock that entry 0 of its `clocks` names; else 0.
- */
-uint32_t tree_get_clock_hz(const struct tree *t);
+/* INTID of entry i; 0 when it is missing, not this GIC's, or out of range. */
+uint32_t tree_irqs_intid(const struct tree_irqs *irqs, const struct tree_gic *gic, unsigned int i);
+
+/* ---- anywhere ---- */
+
 /*
- * Physical address of the device that /chosen/stdout-path names, through /aliases where it is one.
- * The options after the colon give *baud (0: none). 0, or -ENOENT.
+ * Offset of the node that a path like /chosen/stdout-path names, through /aliases where it begins
+ * with one, or negative. *options (may be NULL) is what follows a colon, "" if nothing.
  */
-int tree_get_stdout(const void *fdt, uint64_t *base_pa, uint32_t *baud);
+int tree_find_path(const void *fdt, const char *path, const char **options);
+/* Offset of the current node, to compare with that. */
+int tree_get_offset(const struct tree *t);
 /* Entry i of the memory reservation block. 0 or -ENOENT. */
 int tree_get_memreserve(const void *fdt, unsigned int i, struct board_range *out);
