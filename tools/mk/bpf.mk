@@ -35,7 +35,7 @@ $(B)/%.skel.h: $(B)/%.bpf.o
 
 $(EXAMPLE_BINS): $(B)/examples/%: examples/%.c $(B)/examples/%.skel.h
 	$(call say,HOSTCC,$<)
-	$(Q)$(HOST_CC) $(STD) -O2 -g $(WARN) -isystem $(B)/examples -iquote . -MMD -MP -MF $@.d -o $@ $< \
-		-lbpf -lelf -lz
+	$(Q)$(HOST_CC) $(STD) -O2 -g $(WARN) -isystem $(B)/examples -iquote . \
+		-MMD -MP -MF $@.d -o $@ $< -lbpf -lelf -lz
 
 -include $(EXAMPLE_OBJS:.o=.d) $(BENCH_OBJS:.o=.d) $(TEST_BPF_OBJS:.o=.d) $(EXAMPLE_BINS:=.d)

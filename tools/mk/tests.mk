@@ -77,8 +77,10 @@ $$(foreach t,$$(UNIT_NAMES),$$(eval $$(B)/tests/$(1)/$$(t): \
 	$$(patsubst %.c,$$(B)/tests/$(1)/obj/%.o,$$(UNIT_EXTRA_$$(t)))))
 
 UNIT_OBJS_$(1) := $$(patsubst %,$$(B)/tests/$(1)/obj/tests/unit/%.o,$$(UNIT_NAMES))
-.SECONDARY: $$(UNIT_LIB_OBJS_$(1)) $$(UNIT_OBJS_$(1))
--include $$(UNIT_LIB_OBJS_$(1):.o=.d) $$(UNIT_OBJS_$(1):.o=.d)
+UNIT_OBJS_$(1) += $$(UNIT_LIB_OBJS_$(1)) $$(foreach t,$$(UNIT_NAMES), \
+	$$(patsubst %.c,$$(B)/tests/$(1)/obj/%.o,$$(UNIT_EXTRA_$$(t))))
+.SECONDARY: $$(UNIT_OBJS_$(1))
+-include $$(sort $$(UNIT_OBJS_$(1):.o=.d))
 endef
 $(eval $(call unit_rules,host))
 $(eval $(call unit_rules,a64))
