@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(__file__))
-from machine import (DEPS, IMAGE, RASPI4B, ROOT, VIRT, Machine,  # noqa: E402
+from machine import (DEPS, IMAGE, RASPI4B, READY, ROOT, VIRT, Machine,  # noqa: E402
                      check, check_equal, check_text, run_tests)
 
 
@@ -154,7 +154,7 @@ def test_reboot():
             m.boot()
             start = len(m.seen)
             m.send("reboot\r")
-            m.expect(r"\] ready\r\n", 30, start)
+            m.expect(READY, 30, start)
             check_equal(m.power_off(2), 2, "exit status")
 
 

@@ -26,23 +26,50 @@ VIRT = ["-M", "virt", "-cpu", "cortex-a72", "-smp", "4", "-m", "512", "-nic", "n
 RASPI4B = ["-M", "raspi4b", "-dtb", str(RPI4_DTB)]
 SEMIHOSTING = ["-semihosting-config", "enable=on,target=native"]
 PROMPT = "barebpf> "
+READY = r"\] ready\b[^\n]*\n"
 
 
 class Failure(Exception):
     """A check that did not hold."""
 
 
+class TextFilter:
+    """Takes the frames out of what a board sends: 00 F5 ... 00, where one 00 may end one frame and
+    begin the next. What is left is text."""
+
+    def __init__(self):
+        self.state = "text"
+        self.frames = 0
+
+    def feed(self, data):
+        text = bytearray()
+        for byte in data:
+            if self.state == "frame":
+                if byte == 0:
+                    self.frames += 1
+                    self.state = "delimiter"
+            elif byte == 0:
+                self.state = "delimiter"
+            elif self.state == "delimiter" and byte == 0xF5:
+                self.state = "frame"
+            else:
+                self.state = "text"
+                text.append(byte)
+        return bytes(text)
+
+
 class Machine:
     """A QEMU process whose serial ports are sockets. Use it in a `with`: it never outlives that.
 
-    args: QEMU's, without serial ports. console: number of the serial port that is talked to; text
-    of the ports before it is kept in .other_text().
+    args: QEMU's, without serial ports. console: number of the serial port that is talked to; those
+    before it are kept in files. seen: the console's text so far, without frames.
     """
 
     def __init__(self, args, console=0, kernel=IMAGE, append=None, semihosting=True):
         self.dir = tempfile.mkdtemp(prefix="barebpf-")
         self.console = console
         self.seen = b""
+        self.filter = TextFilter()
         command = [QEMU, *map(str, args), "-display", "none", "-monitor", "none"]
         if kernel:
             command += ["-kernel", str(kernel)]
@@ -100,7 +127,7 @@ class Machine:
             return True
         except ConnectionError:
             return False
-        self.seen += data
+        self.seen += self.filter.feed(data)
         return bool(data)
 
     def expect(self, pattern, timeout=20, start=0):
@@ -117,7 +144,7 @@ class Machine:
 
     def boot(self, timeout=30):
         """Wait until the board is up; its text so far."""
-        self.expect(r"\] ready\r\n", timeout)
+        self.expect(READY, timeout)
         return self.seen.decode(errors="replace")
 
     def command(self, line, timeout=10):
@@ -140,9 +167,6 @@ class Machine:
         """Turn the board off by its console; QEMU's exit status."""
         self.send("poweroff" + (f" {status}" if status is not None else "") + "\r")
         return self.wait_exit()
-
-    def other_text(self, n):
-        return pathlib.Path(f"{self.dir}/serial{n}").read_text(errors="replace")
 
 
 def check(condition, what):

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(__file__))
-from machine import (DEPS, IMAGE, QEMU, RASPI4B, VIRT, Machine, check,  # noqa: E402
+from machine import (DEPS, IMAGE, QEMU, RASPI4B, READY, VIRT, Machine, check,  # noqa: E402
                      check_equal, check_text, run_tests)
 
 # machine: QEMU's arguments, where the image goes, where a tree goes, the compiled-in board
@@ -126,6 +126,55 @@ def test_physical_hole():
         falls_back(board, hole, None, "no device tree there")
 
 
+def edited(folder, *edits):
+    """virt's tree after these fdtput commands."""
+    path = os.path.join(folder, "edited")
+    with open(path, "wb") as f:
+        f.write(tree_of("virt", folder))
+    for edit in edits:
+        options, rest = (edit[:1], edit[1:]) if edit[0] == "-d" else (["-t", "s"], edit)
+        subprocess.run(["fdtput", *options, path, *rest], check=True)
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def boot_edited(folder, *edits):
+    return Boot("virt", folder, None, edited(folder, *edits))
+
+
+def test_unknown_board():
+    """All that is needed is in the tree: no row of its own is."""
+    with tempfile.TemporaryDirectory() as folder:
+        with boot_edited(folder, ("/", "compatible", "acme,anvil"),
+                         ("/", "model", "Anvil")) as m:
+            text = m.boot()
+            check_text(text, r"generic \(Anvil\)")
+            check_equal(m.power_off(), 0, "exit status")
+
+
+def test_console_without_interrupt():
+    """Looked after by a timer instead."""
+    with tempfile.TemporaryDirectory() as folder:
+        with boot_edited(folder, ("-d", "/pl011@9000000", "interrupts")) as m:
+            check_text(m.boot(), "the console has no interrupt")
+            check_text(m.command("line"), "INTID 0,")
+            check_equal(m.command("x" * 200), "x" * 64 + ": no such command (try help)\n",
+                        "the answer to a long line")
+            check_equal(m.power_off(), 0, "exit status")
+
+
+def test_unusable_boards():
+    """What is missing is said on the port that there is, or that there should be."""
+    cases = (
+        (("/intc@8000000", "compatible", "acme,intc"), "it has no GIC"),
+        (("/pl011@9000000", "compatible", "acme,uart"), "it has no serial port"),
+    )
+    for edit, reason in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            with boot_edited(folder, edit) as m:
+                m.expect(f"error: cannot run on linux,dummy-virt: {reason}", 20)
+
+
 def test_raspi4b_without_dtb():
     """What QEMU passes then is an ATAGS list."""
     with Machine(["-M", "raspi4b"], append="") as m:
@@ -153,7 +202,7 @@ def test_damaged_trees():
             for _ in range(rng.randint(1, 30)):
                 tree[rng.randrange(8, len(tree))] ^= 1 << rng.randrange(8)
             with Boot("virt", folder, None, bytes(tree)) as m:
-                text = m.expect(r"\] ready\r\n|cannot run on|using the compiled-in|panic", 20)[0]
+                text = m.expect(READY + "|cannot run on|using the compiled-in|panic", 20)[0]
                 m.read_some(0.2)
                 seen = m.seen.decode(errors="replace")
                 check(b"panic" not in text or "cannot run on" in seen, seen)
