@@ -11,6 +11,8 @@
 #include "kernel/log.h"
 #include "kernel/machine.h"
 #include "kernel/memory.h"
+#include "kernel/platform.h"
+#include "runtime/rt.h"
 #include "kernel/pmu.h"
 #include "kernel/random.h"
 #include "kernel/selftest.h"
@@ -94,7 +96,7 @@ void kernel_main(void)
 	ret = serial_start_irq(machine_get_info());
 	if (ret)
 		log_warn("the console has no interrupt: error %d", ret);
-	console_init(NULL, NULL);
+	struct rt *rt = rt_new(platform_get()); console_init(rt, NULL);
 	this_cpu()->online = 1;
 	cpu_irq_enable();
 	smp_start();
