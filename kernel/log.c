@@ -31,16 +31,17 @@ static struct {
 	uint64_t text_end;
 	void (*sink)(const char *text, size_t len);
 	enum log_level console_level;
-	uint8_t ring[LOG_BYTES];
 } log_ring = { .console_level = LOG_INFO };
+
+static uint8_t log_bytes[LOG_BYTES];
 
 static void ring_copy_in(uint64_t pos, const void *data, size_t n)
 {
 	size_t at = pos % LOG_BYTES;
 	size_t first = MIN(n, LOG_BYTES - at);
 
-	memcpy(log_ring.ring + at, data, first);
-	memcpy(log_ring.ring, (const uint8_t *)data + first, n - first);
+	memcpy(log_bytes + at, data, first);
+	memcpy(log_bytes, (const uint8_t *)data + first, n - first);
 }
 
 static void ring_copy_out(uint64_t pos, void *data, size_t n)
@@ -48,8 +49,8 @@ static void ring_copy_out(uint64_t pos, void *data, size_t n)
 	size_t at = pos % LOG_BYTES;
 	size_t first = MIN(n, LOG_BYTES - at);
 
-	memcpy(data, log_ring.ring + at, first);
-	memcpy((uint8_t *)data + first, log_ring.ring, n - first);
+	memcpy(data, log_bytes + at, first);
+	memcpy((uint8_t *)data + first, log_bytes, n - first);
 }
 
 static uint64_t record_bytes(const struct record *r)

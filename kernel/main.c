@@ -4,7 +4,6 @@
 #include "board/board.h"
 #include "boot/boot.h"
 #include "include/hal.h"
-#include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/early_console.h"
 #include "kernel/irq.h"
@@ -12,11 +11,10 @@
 #include "kernel/machine.h"
 #include "kernel/memory.h"
 #include "kernel/platform.h"
-#include "runtime/rt.h"
-#include "kernel/pmu.h"
 #include "kernel/random.h"
 #include "kernel/selftest.h"
 #include "kernel/serial.h"
+#include "kernel/service.h"
 #include "kernel/smp.h"
 #include "kernel/time.h"
 
@@ -56,19 +54,18 @@ static void wake(struct hal_timer *timer)
 	(void)timer;
 }
 
-/* What has come on the line since the last call. */
-static void serve_line(void)
+static void __attribute__((noreturn)) serve(void)
 {
 	static struct hal_timer timer = { .fn = wake };
-	uint8_t bytes[512];
-	uint64_t next_ns;
-	size_t n;
 
-	while ((n = serial_rx_read(bytes, sizeof(bytes))) > 0)
-		console_rx(bytes, n);
-	next_ns = console_poll(hal_ktime_ns());
-	if (next_ns != UINT64_MAX)
-		hal_timer_arm(&timer, next_ns);
+	for (;;) {
+		uint64_t next_ns = service_poll();
+
+		smp_run_work();
+		if (next_ns != UINT64_MAX)
+			hal_timer_arm(&timer, next_ns);
+		smp_wait(service_is_wanted);
+	}
 }
 
 void kernel_main(void)
@@ -96,17 +93,15 @@ void kernel_main(void)
 	ret = serial_start_irq(machine_get_info());
 	if (ret)
 		log_warn("the console has no interrupt: error %d", ret);
-	struct rt *rt = rt_new(platform_get()); console_init(rt, NULL);
 	this_cpu()->online = 1;
 	cpu_irq_enable();
+	ret = service_start();
+	if (ret)
+		log_error("no service on the line: error %d", ret);
 	smp_start();
-	log_info("CPUs online: 0x%x; %llu instructions so far", smp_online_mask(),
-		 (unsigned long long)pmu_read_insns());
 	run_selftest();
-	log_info("ready");
-	for (;;) {
-		serve_line();
-		smp_run_work();
-		smp_wait(serial_rx_pending);
-	}
+	log_info("ready: CPUs 0x%x; %llu instructions to the first frame, %llu KB of memory",
+		 smp_online_mask(), (unsigned long long)platform_get_ready_insns(),
+		 (unsigned long long)platform_get_ready_ram_bytes() / 1024);
+	serve();
 }

@@ -16,6 +16,7 @@
 #include "kernel/pmu.h"
 #include "kernel/selftest.h"
 #include "kernel/serial.h"
+#include "kernel/service.h"
 #include "kernel/smp.h"
 #include "kernel/time.h"
 #include "kernel/trace.h"
@@ -25,6 +26,7 @@
 #include "mm/phys.h"
 #include "mm/vmem.h"
 #include "runtime/rt.h"
+#include "runtime/server.h"
 
 #define VERSION		 "0.1"
 #define RESET_TIMEOUT_NS 500000000ull
@@ -69,6 +71,11 @@ void platform_note_ready(void)
 uint64_t platform_get_ready_insns(void)
 {
 	return platform.ready_insns;
+}
+
+uint64_t platform_get_ready_ram_bytes(void)
+{
+	return platform.ready_ram_bytes;
 }
 
 /* "el2,psci-smc,gicv2" */
@@ -209,6 +216,17 @@ static uint32_t read_log(void *arg, uint32_t which, char *buf, uint32_t len, uin
 	return n;
 }
 
+static void get_load(void *arg, struct board_load_stat *out)
+{
+	struct serial_info line;
+
+	(void)arg;
+	serial_get_info(&line);
+	if (service_get_server())
+		server_load_stat(service_get_server(), out);
+	out->rx_overruns = line.stats.overruns;
+}
+
 static int run_selftest(void *arg, const char *name, char *log, uint32_t len, uint32_t *failed)
 {
 	int n = selftest_run(name, log, len, failed);
@@ -329,6 +347,7 @@ const struct rt_platform *platform_get(void)
 		.mem_stat = get_memory,
 		.selftest = run_selftest,
 		.syms = get_syms,
+		.load_stat = get_load,
 		.insns_retired = insns_retired,
 		.knob_set = set_knob,
 	};

@@ -22,6 +22,8 @@ void platform_apply_bootargs(struct rt *rt);
 void platform_note_ready(void);
 /* Instructions that CPU 0 had retired then, 0: not ready yet, or not counted. */
 uint64_t platform_get_ready_insns(void);
+/* RAM in use then. */
+uint64_t platform_get_ready_ram_bytes(void);
 
 /*
  * A reset or power-off that a client asked for is due: does not return if so. `answered`:
