@@ -213,8 +213,8 @@ el1_enter:
 	b.lo	el1_state
 	b.eq	el2_leave
 
-	/* EL3: non-secure, AArch64 below, HVC on, SMC as it was (off: nothing of ours serves it). */
-	mov	x0, #0x5b1		/* RW HCE SMD RES1 NS */
+	/* EL3: non-secure, AArch64 below, HVC on, SMC off: nobody serves it. */
+	mov	x0, #0x5b1	/* RW HCE SMD RES1 NS */
 	msr	scr_el3, x0
 	msr	cptr_el3, xzr
 	mrs	x0, id_aa64dfr0_el1
@@ -244,7 +244,7 @@ el1_enter:
 el2_leave:
 	mov	x0, #(1 << 31)		/* HCR_EL2.RW; with E2H = 0 before CPTR and CNTHCTL */
 	mrs	x1, id_aa64isar1_el1
-	mrs	x2, S3_0_C0_C6_2	/* ID_AA64ISAR2_EL1, pointer authentication in PAC_frac etc. */
+	mrs	x2, S3_0_C0_C6_2	/* ID_AA64ISAR2_EL1 */
 	and	x1, x1, #0xff0		/* APA, API */
 	and	x2, x2, #0xf000		/* APA3 */
 	orr	x1, x1, x2
@@ -327,7 +327,7 @@ el1_state:
 	ubfx	x1, x1, #11, #5		/* N */
 	mov	x0, #(1 << 31)
 	cbz	x1, 2f
-	mov	x1, #0x08		/* INST_RETIRED, if there is such an event; else 0 stays 0 */
+	mov	x1, #0x08		/* INST_RETIRED; without it the counter stays 0 */
 	msr	pmevtyper0_el0, x1
 	orr	x0, x0, #1
 2:	msr	pmcntenset_el0, x0

@@ -7,8 +7,8 @@
 #include "include/hal.h"
 #include "lib/spinlock.h"
 #include "mm/phys.h"
+#include "mm/xlat_int.h"
 
-#define TABLE_ENTRIES	  512
 #define PTE_ADDR_TLBI(va) (((va) >> PAGE_SHIFT) & 0xfffffffffffull)
 /* From this many entries on, invalidating everything is cheaper than one by one. */
 #define TLBI_ALL_FROM 128
@@ -244,8 +244,8 @@ static void pieces_write(uint64_t va, const uint64_t *pa, unsigned int n, uint64
 	}
 }
 
-static int pieces_map(uint64_t va, const uint64_t *pa, unsigned int n, uint64_t bytes,
-		      uint64_t attrs)
+int xlat_map_unchecked(uint64_t va, const uint64_t *pa, unsigned int n, uint64_t bytes,
+		       uint64_t attrs)
 {
 	unsigned long flags = spin_lock_irqsave(&xlat.lock);
 	int ret = pieces_prepare(va, pa, n, bytes);
@@ -273,7 +273,7 @@ int xlat_map_pieces(uint64_t va, const uint64_t *pa, unsigned int n_pieces, uint
 		if (!kind_suits(kind, pa[i], piece_bytes))
 			return -EPERM;
 	}
-	return pieces_map(va, pa, n_pieces, piece_bytes, kind_attrs[kind]);
+	return xlat_map_unchecked(va, pa, n_pieces, piece_bytes, kind_attrs[kind]);
 }
 
 int xlat_map(uint64_t va, uint64_t pa, uint64_t bytes, enum xlat_kind kind)
@@ -437,53 +437,7 @@ int xlat_code_frame_give(uint64_t frame_pa)
 	return 0;
 }
 
-/* ---- looking --------------------------------------------------------------------------------- */
-
-static int table_lookup(uint64_t root_pa, uint64_t va, struct xlat_entry *out)
-{
-	uint64_t desc = root_pa | PTE_TABLE;
-	unsigned int shift = GIGA_SHIFT;
-
-	for (;; shift -= GIGA_SHIFT - BLOCK_SHIFT) {
-		desc = READ_ONCE(table_at(desc)[(va >> shift) % TABLE_ENTRIES]);
-		if (!(desc & PTE_VALID))
-			return -ENOENT;
-		if (shift == PAGE_SHIFT || !is_table(desc))
-			break;
-	}
-	*out = (struct xlat_entry){
-		.va = va & ~(BIT(shift) - 1),
-		.pa = desc & PTE_ADDR,
-		.bytes = BIT(shift),
-		.attrs = desc & ~(PTE_ADDR | PTE_TYPE),
-	};
-	return 0;
-}
-
-int xlat_lookup(uint64_t va, struct xlat_entry *out)
-{
-	uint64_t root_pa = xlat.root_pa;
-
-	if (va < DIRECT_BASE) {
-		if (va >> 39)
-			return -ENOENT;
-		__asm__ volatile("mrs %0, ttbr0_el1" : "=r"(root_pa));
-		root_pa &= PTE_ADDR;
-	}
-	return table_lookup(root_pa, va, out);
-}
-
-bool xlat_is_normal(uint64_t va, uint64_t bytes)
-{
-	struct xlat_entry e;
-
-	if (va + bytes < va)
-		return false;
-	for (uint64_t at = va; at - va < bytes; at = e.va + e.bytes)
-		if (xlat_lookup(at, &e) || (e.attrs & PTE_ATTR_MASK) != PTE_ATTR(MAIR_NORMAL))
-			return false;
-	return true;
-}
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 void xlat_get_stats(struct xlat_stats *out)
 {
@@ -501,79 +455,4 @@ void xlat_init(uint64_t root_pa)
 uint64_t xlat_root_pa(void)
 {
 	return xlat.root_pa;
-}
-
-/* ---- peek and devices ------------------------------------------------------------------------ */
-
-/* The end of the device window, in blocks. */
-#define PEEK_BLOCKS 8
-#define PEEK_BASE   (DEVICE_END - PEEK_BLOCKS * BLOCK_BYTES)
-static unsigned int peek_used;
-
-const void *xlat_peek(uint64_t pa, uint64_t bytes)
-{
-	uint64_t first = ROUND_DOWN(pa, BLOCK_BYTES);
-	uint64_t va = PEEK_BASE + peek_used * BLOCK_BYTES;
-	uint64_t span;
-	uint8_t byte;
-
-	if (bytes == 0 || pa > DIRECT_BYTES || bytes > PEEK_BLOCKS * BLOCK_BYTES)
-		return NULL;
-	span = ROUND_UP(pa + bytes, BLOCK_BYTES) - first;
-	if (span > (PEEK_BLOCKS - peek_used) * BLOCK_BYTES)
-		return NULL;
-	if (pieces_map(va, &first, 1, span, PTE_KERNEL_RO))
-		return NULL;
-	peek_used += (unsigned int)(span >> BLOCK_SHIFT);
-	va += pa - first;
-	for (uint64_t at = 0; at < bytes; at += PAGE_BYTES)
-		if (hal_probe_read(&byte, (const void *)(va + at), 1))
-			return NULL;
-	if (hal_probe_read(&byte, (const void *)(va + bytes - 1), 1))
-		return NULL;
-	return (const void *)va;
-}
-
-void xlat_peek_end(void)
-{
-	if (peek_used)
-		xlat_unmap(PEEK_BASE, peek_used * BLOCK_BYTES);
-	peek_used = 0;
-}
-
-#define DEVICES_MAX 32
-static struct {
-	struct spinlock lock;
-	unsigned int n;
-	uint64_t next_va;
-	struct {
-		uint64_t pa, va, bytes;
-	} at[DEVICES_MAX];
-} devices = { .next_va = DEVICE_BASE };
-
-void *xlat_device_map(uint64_t pa, uint64_t bytes)
-{
-	uint64_t first = ROUND_DOWN(pa, PAGE_BYTES);
-	uint64_t span = ROUND_UP(pa + bytes, PAGE_BYTES) - first;
-	unsigned long flags;
-	void *ret = NULL;
-
-	if (bytes == 0 || pa + bytes < pa || span > PEEK_BASE - DEVICE_BASE)
-		return NULL;
-	flags = spin_lock_irqsave(&devices.lock);
-	for (unsigned int i = 0; i < devices.n && !ret; i++)
-		if (first - devices.at[i].pa < devices.at[i].bytes &&
-		    first + span <= devices.at[i].pa + devices.at[i].bytes)
-			ret = (void *)(devices.at[i].va + (pa - devices.at[i].pa));
-	if (!ret && devices.n < DEVICES_MAX && devices.next_va + span < PEEK_BASE &&
-	    xlat_map(devices.next_va, first, span, XLAT_DEVICE) == 0) {
-		devices.at[devices.n].pa = first;
-		devices.at[devices.n].va = devices.next_va;
-		devices.at[devices.n++].bytes = span;
-		ret = (void *)(devices.next_va + (pa - first));
-		/* A page stays free between devices. */
-		devices.next_va += span + PAGE_BYTES;
-	}
-	spin_unlock_irqrestore(&devices.lock, flags);
-	return ret;
 }
