@@ -215,7 +215,7 @@ static void run_timers(struct broker *b)
 	uint64_t now = now_ns();
 
 	if (b->close_due_ns && now >= b->close_due_ns)
-		objects_close_now(b);
+		board_send_closes(b);
 	if (b->progress_due_ns && now >= b->progress_due_ns)
 		calls_report_progress(b, now);
 	line_timers(b, now);
@@ -250,7 +250,7 @@ static void say_goodbye(struct broker *b)
 	uint64_t until = now_ns() + 1000000000ull;
 
 	objects_drop_all(b);
-	objects_close_now(b);
+	board_send_closes(b);
 	while (b->state == LINE_UP && !list_is_empty(&b->inflight) && now_ns() < until) {
 		struct epoll_event ev;
 

@@ -17,6 +17,7 @@
 #include "lib/list.h"
 #include "wire/link.h"
 #include "wire/marshal.h"
+#include "wire/message.h"
 #include "host/common/ipc.h"
 #include "host/common/placeholder.h"
 #include "host/target.h"
@@ -95,8 +96,8 @@ struct broker {
 	uint64_t connect_until_ns; /* LINE_CONNECTING: when to give up */
 	uint64_t heard_ns;	   /* last byte, or when the oldest request became the oldest */
 	struct list arrived;	   /* messages out of the link that are not dealt with yet */
-	uint64_t peer_id;	   /* boot id that the handshake gave, 0: none yet */
-	bool peer_is_new;	   /* ... and it has not been dealt with yet */
+	bool peer_is_new;	   /* a session began that has not been dealt with yet */
+	bool peer_is_gone;	   /* the one before ended, likewise */
 	struct ipc_hello hello;
 	struct list inflight; /* struct board_call */
 	char lost_why[IPC_TEXT_MAX];
@@ -114,11 +115,15 @@ struct broker {
 	struct memo_entry **memo;
 	uint32_t memo_nr, memo_buckets;
 	struct list shadows;
-	struct outbuf trace; /* trace text that nobody has read yet */
+	uint64_t trace_pos;  /* in the board's trace text: where the next reader goes on */
+	bool trace_followed; /* the board sends it as it comes */
 	struct ipc_stats stats;
 };
 
-/* Queue a request; replies come in order. done is called exactly once, never from inside. */
+/*
+ * Queue a request; replies come in order. done is called exactly once, never from inside. Handles
+ * to be closed go with it.
+ */
 int board_submit(struct broker *b, uint32_t cmd, const uint8_t *msg, size_t len, uint64_t quiet_ms,
 		 board_done done, void *arg) __must_check;
 /*
@@ -133,6 +138,10 @@ int own_submit(struct broker *b, uint32_t cmd, struct own_call *own, uint32_t si
 	       void *arg) __must_check;
 /* Decode the reply into attr and what it points to; what the call returned, or -errno. */
 int64_t own_reply(const struct own_call *own, const uint8_t *rep, size_t len);
+
+/* Closes without a request to go with; whether the board is to send trace text. */
+void board_send_closes(struct broker *b);
+void board_follow_trace(struct broker *b, bool on);
 
 int line_open(struct broker *b) __must_check; /* LINE_CLOSED -> LINE_CONNECTING; lost_why set */
 void line_close(struct broker *b);
@@ -179,8 +188,8 @@ struct object *object_by_handle(struct broker *b, uint32_t handle);
 void object_made(struct broker *b, struct object *o, uint32_t handle);
 /* See what has been closed by now; queue those handles. */
 void objects_reap(struct broker *b);
-/* Send the queued closes. */
-void objects_close_now(struct broker *b);
+/* Put the queued closes in front of a request; they are not queued any more. */
+void objects_put_closes(struct broker *b, struct wire_buf *msg);
 /* The board is lost: placeholders stay, dead. */
 void objects_lost(struct broker *b);
 /* The broker ends. */
@@ -251,7 +260,8 @@ void client_progress(struct broker *b, struct client *c, uint32_t sent_bytes);
 /* The board answers (or will not): go on with requests that waited. */
 void clients_resume(struct broker *b, int status);
 /* Text for streams. */
-void clients_trace(struct broker *b, const uint8_t *text, size_t n);
+void clients_trace(struct broker *b, const void *text, size_t n);
+bool clients_want_trace(const struct broker *b);
 void clients_console(struct broker *b, const uint8_t *text, size_t n);
 void clients_notice(struct broker *b, const char *text);
 

@@ -103,20 +103,30 @@ struct translation {
 	bool too_many;
 };
 
+/*
+ * The message's buffers stand in for the client's memory. Behind a buffer lie zeros, since strings
+ * are looked for in pieces; one without room is memory that the client could not be read from.
+ */
 static int tr_peek(void *arg, void *dst, uint64_t addr, size_t n)
 {
 	const struct translation *t = arg;
 	const uint64_t attr = (uintptr_t)&t->call->attr;
-	const void *p;
 
-	if (addr >= attr && addr + n <= attr + sizeof(t->call->attr))
-		p = (const void *)(uintptr_t)addr;
-	else
-		p = call_in(t->call, addr, n);
-	if (!p)
-		return -EFAULT;
-	memcpy(dst, p, n);
-	return 0;
+	if (addr >= attr && addr + n <= attr + sizeof(t->call->attr)) {
+		memcpy(dst, (const void *)(uintptr_t)addr, n);
+		return 0;
+	}
+	for (uint32_t i = 0; i < t->call->buf_cnt; i++) {
+		const struct bpf_call_buf *buf = &t->call->bufs[i];
+		uint64_t off = addr - call_buf_ptr(i);
+
+		if (off >= buf->cap)
+			continue;
+		memset(dst, 0, n);
+		memcpy(dst, buf->data + off, MIN(n, (size_t)(buf->cap - off)));
+		return 0;
+	}
+	return -EFAULT;
 }
 
 static int tr_poke(void *arg, uint64_t addr, const void *src, size_t n)
@@ -325,7 +335,6 @@ static void send_request(struct broker *b, struct call *c, const uint8_t *msg, s
 	struct link_stats s;
 	int rc;
 
-	objects_close_now(b);
 	shadow_push_all(b);
 	link_stats_get(b->link, &s);
 	c->sent_before = s.tx_bytes;

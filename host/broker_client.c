@@ -10,8 +10,6 @@
 #include "include/hal.h"
 #include "host/broker.h"
 
-/* Trace text that is kept for a reader who comes later. */
-#define TRACE_KEEP (256 * 1024)
 /* A stream whose reader does not keep up loses text beyond this. */
 #define STREAM_MAX (1024 * 1024)
 
@@ -26,6 +24,8 @@ static void client_free(struct broker *b, struct client *c)
 	outbuf_free(&c->out);
 	free(c->payload);
 	free(c);
+	if (b->trace_followed && !clients_want_trace(b))
+		board_follow_trace(b, false);
 }
 
 /* ---- out ---- */
@@ -113,20 +113,16 @@ static void stream_put(struct broker *b, struct client *c, const uint8_t *text, 
 		client_write(b, c);
 }
 
-static bool streams_put(struct broker *b, enum client_mode mode, const uint8_t *text, size_t n)
+static void streams_put(struct broker *b, enum client_mode mode, const uint8_t *text, size_t n)
 {
 	struct list *pos, *tmp;
-	bool any = false;
 
 	list_for_each_safe (pos, tmp, &b->clients) {
 		struct client *c = list_entry(pos, struct client, link);
 
-		if (c->mode != mode)
-			continue;
-		any = true;
-		stream_put(b, c, text, n);
+		if (c->mode == mode)
+			stream_put(b, c, text, n);
 	}
-	return any;
 }
 
 void clients_console(struct broker *b, const uint8_t *text, size_t n)
@@ -134,14 +130,19 @@ void clients_console(struct broker *b, const uint8_t *text, size_t n)
 	streams_put(b, CLIENT_CONSOLE, text, n);
 }
 
-void clients_trace(struct broker *b, const uint8_t *text, size_t n)
+void clients_trace(struct broker *b, const void *text, size_t n)
 {
-	if (streams_put(b, CLIENT_TRACE, text, n))
-		return;
-	if (outbuf_left(&b->trace) + n > TRACE_KEEP)
-		b->trace.at += MIN(outbuf_left(&b->trace), n);
-	if (outbuf_put(&b->trace, text, n))
-		broker_log(b, "no memory for trace text");
+	streams_put(b, CLIENT_TRACE, text, n);
+}
+
+bool clients_want_trace(const struct broker *b)
+{
+	struct list *pos;
+
+	list_for_each (pos, &b->clients)
+		if (list_entry(pos, struct client, link)->mode == CLIENT_TRACE)
+			return true;
+	return false;
 }
 
 void clients_notice(struct broker *b, const char *text)
@@ -166,11 +167,8 @@ static bool start_stream(struct broker *b, struct client *c, enum client_mode mo
 
 static void start_trace(struct broker *b, struct client *c)
 {
-	if (!start_stream(b, c, CLIENT_TRACE))
-		return;
-	if (outbuf_left(&b->trace))
-		stream_put(b, c, b->trace.data + b->trace.at, outbuf_left(&b->trace));
-	b->trace.at = b->trace.len;
+	if (start_stream(b, c, CLIENT_TRACE))
+		board_follow_trace(b, true);
 }
 
 /* ---- in ---- */
@@ -377,23 +375,27 @@ void client_accept(struct broker *b, struct source *s, uint32_t events)
 	list_add_tail(&b->clients, &c->link);
 }
 
-enum { EVENT_TRACE = 1, EVENT_LOG, EVENT_RING };
-
 void board_event(struct broker *b, const uint8_t *msg, size_t len)
 {
-	uint32_t map_id;
+	struct wire_event ev;
+	char note[64];
+	int n;
 
-	if (!len)
+	if (wire_get_event(msg, len, &ev)) {
+		broker_log(b, "an event is not understood (%zu bytes)", len);
 		return;
-	switch (msg[0]) {
-	case EVENT_TRACE:
-		clients_trace(b, msg + 1, len - 1);
-		break;
-	case EVENT_RING:
-		if (len != 1 + sizeof(map_id))
-			return;
-		memcpy(&map_id, msg + 1, sizeof(map_id));
-		shadow_ring_event(b, map_id);
-		break;
 	}
+	if (ev.kind == WIRE_EVENT_RING) {
+		shadow_ring_event(b, ev.map_id);
+		return;
+	}
+	if (ev.which != WIRE_TEXT_TRACE)
+		return;
+	b->trace_pos = ev.pos + ev.len;
+	if (ev.lost) {
+		n = snprintf(note, sizeof(note), "[LOST %llu BYTES]\n",
+			     (unsigned long long)ev.lost);
+		clients_trace(b, note, (size_t)n);
+	}
+	clients_trace(b, ev.text, ev.len);
 }

@@ -47,28 +47,44 @@ static void link_text(void *arg, const uint8_t *bytes, size_t n)
 	clients_console(arg, bytes, n);
 }
 
+static void link_peer(void *arg, uint64_t id)
+{
+	struct broker *b = arg;
+
+	(void)id;
+	b->peer_is_new = true;
+}
+
+static void link_down(void *arg)
+{
+	struct broker *b = arg;
+
+	b->peer_is_gone = true;
+}
+
+/* A reply that there was no memory for: nothing that follows would fit its request. */
+static void link_lost(void *arg, enum link_chan chan, int err)
+{
+	struct broker *b = arg;
+
+	broker_log(b, "a message was lost: %s", strerror(-err));
+	if (chan == LINK_CHAN_REP)
+		b->peer_is_gone = true;
+}
+
 static void link_msg(void *arg, enum link_chan chan, const uint8_t *msg, size_t len)
 {
 	struct broker *b = arg;
 	struct arrived *a = malloc(sizeof(*a) + len);
 
 	if (!a) {
-		/* An answer is missing from now on: nothing that follows would fit its request. */
-		broker_log(b, "no memory for a message of %zu bytes", len);
-		abort();
+		link_lost(b, chan, -ENOMEM);
+		return;
 	}
 	a->chan = chan;
 	a->len = len;
 	memcpy(a->msg, msg, len);
 	list_add_tail(&b->arrived, &a->link);
-}
-
-static void link_peer(void *arg, uint64_t id)
-{
-	struct broker *b = arg;
-
-	b->peer_is_new = true;
-	b->peer_id = id;
 }
 
 static void arrived_drop(struct broker *b)
@@ -146,6 +162,9 @@ static void info_arrived(struct broker *b, void *arg, int status, const uint8_t 
 		b->hello.clock_offset_ns = (int64_t)t.tv_sec * (int64_t)NS_PER_S + t.tv_nsec -
 					   (int64_t)h->info.ktime_ns;
 		b->state = LINE_UP;
+		b->trace_followed = false;
+		if (clients_want_trace(b))
+			board_follow_trace(b, true);
 		clients_resume(b, 0);
 	}
 	free(h);
@@ -170,28 +189,34 @@ static void ask_info(struct broker *b)
 
 static void peer_handle(struct broker *b)
 {
-	b->peer_is_new = false;
-	if (b->state == LINE_UP || !list_is_empty(&b->inflight)) {
+	if (b->peer_is_gone) {
+		b->peer_is_gone = false;
 		board_lost(b, "the board on %s has restarted: its objects are gone",
 			   b->target.name);
+		b->trace_pos = 0;
 	}
-	ask_info(b);
+	if (b->peer_is_new) {
+		b->peer_is_new = false;
+		ask_info(b);
+	}
 }
 
 /* ---- requests ---- */
 
-int board_submit(struct broker *b, uint32_t cmd, const uint8_t *msg, size_t len, uint64_t quiet_ms,
-		 board_done done, void *arg)
+/* Messages of the broker alone: closes, following. The reply says nothing. */
+static void nobody_waits(struct broker *b, void *arg, int status, const uint8_t *rep, size_t len)
 {
-	struct board_call *c;
-	int rc;
+	(void)b, (void)arg, (void)status, (void)rep, (void)len;
+}
 
-	if (b->state == LINE_CLOSED)
-		return -EIO;
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return -ENOMEM;
-	rc = link_send(b->link, LINK_CHAN_REQ, msg, len, now_ns());
+static int submit(struct broker *b, uint32_t cmd, struct wire_buf *msg, uint64_t quiet_ms,
+		  board_done done, void *arg)
+{
+	struct board_call *c = calloc(1, sizeof(*c));
+	int rc = c && !msg->err ? 0 : -ENOMEM;
+
+	if (!rc)
+		rc = link_send(b->link, LINK_CHAN_REQ, msg->data, msg->len, now_ns());
 	if (rc) {
 		free(c);
 		return rc;
@@ -203,6 +228,46 @@ int board_submit(struct broker *b, uint32_t cmd, const uint8_t *msg, size_t len,
 	list_add_tail(&b->inflight, &c->link);
 	b->link_due_ns = 0;
 	return 0;
+}
+
+int board_submit(struct broker *b, uint32_t cmd, const uint8_t *msg, size_t len, uint64_t quiet_ms,
+		 board_done done, void *arg)
+{
+	struct wire_buf all = { 0 };
+	int rc;
+
+	if (b->state == LINE_CLOSED)
+		return -EIO;
+	if (b->state == LINE_UP)
+		objects_put_closes(b, &all);
+	wire_put_bytes(&all, msg, len);
+	rc = submit(b, cmd, &all, quiet_ms, done, arg);
+	wire_buf_free(&all);
+	return rc;
+}
+
+void board_send_closes(struct broker *b)
+{
+	b->close_due_ns = 0;
+	if (b->state != LINE_UP || !b->closing_nr)
+		return;
+	b->stats.own_calls++;
+	if (board_submit(b, 0, NULL, 0, 0, nobody_waits, NULL))
+		broker_log(b, "no memory: some handles stay open on the board");
+}
+
+void board_follow_trace(struct broker *b, bool on)
+{
+	struct wire_buf msg = { 0 };
+
+	if (b->state != LINE_UP || b->trace_followed == on)
+		return;
+	wire_put_follow(&msg, WIRE_TEXT_TRACE, on ? b->trace_pos : WIRE_FOLLOW_NOT);
+	if (submit(b, 0, &msg, 0, nobody_waits, NULL))
+		broker_log(b, "no memory: trace text is not followed");
+	else
+		b->trace_followed = on;
+	wire_buf_free(&msg);
 }
 
 static int own_peek(void *arg, void *dst, uint64_t addr, size_t n)
@@ -318,8 +383,7 @@ static void line_ready(struct broker *b, struct source *s, uint32_t events)
 	b->heard_ns = now_ns();
 	link_rx(b->link, bytes, (size_t)n, b->heard_ns);
 	b->link_due_ns = 0;
-	if (b->peer_is_new)
-		peer_handle(b);
+	peer_handle(b);
 	arrived_handle(b);
 }
 
@@ -334,9 +398,13 @@ static uint64_t random_u64(void)
 
 int line_open(struct broker *b)
 {
-	const struct link_ops ops = {
-		.tx = link_tx, .text = link_text, .msg = link_msg, .peer_reset = link_peer, .arg = b
-	};
+	const struct link_ops ops = { .tx = link_tx,
+				      .text = link_text,
+				      .msg = link_msg,
+				      .lost = link_lost,
+				      .peer_reset = link_peer,
+				      .down = link_down,
+				      .arg = b };
 	int fd = b->target.kind == TARGET_UNIX ? open_unix(b) : open_tty(b);
 
 	if (fd < 0) {
@@ -356,7 +424,7 @@ int line_open(struct broker *b)
 	}
 	b->line.ready = line_ready;
 	b->state = LINE_CONNECTING;
-	b->peer_is_new = false;
+	b->peer_is_new = b->peer_is_gone = false;
 	b->connect_until_ns = now_ns() + CONNECT_NS;
 	if (b->target.kind == TARGET_TTY)
 		link_set_rate(b->link, b->target.baud / 10);
@@ -431,6 +499,14 @@ static uint64_t silence_limit(const struct broker *b)
 	return c ? b->heard_ns + c->quiet_ns : ~0ull;
 }
 
+static bool other_version(const struct broker *b)
+{
+	struct link_stats s;
+
+	link_stats_get(b->link, &s);
+	return s.peer_version && s.peer_version != LINK_VERSION;
+}
+
 void line_timers(struct broker *b, uint64_t now)
 {
 	if (b->state == LINE_CLOSED)
@@ -438,8 +514,16 @@ void line_timers(struct broker *b, uint64_t now)
 	if (now >= b->link_due_ns)
 		b->link_due_ns = link_poll(b->link, now);
 	if (b->state == LINE_CONNECTING && now >= b->connect_until_ns) {
-		board_lost(b, "no board answers on %s; `barebpf console` shows what the line says",
-			   b->target.name);
+		if (other_version(b))
+			board_lost(b,
+				   "the board on %s speaks another version of the protocol: "
+				   "image and host tool do not belong together",
+				   b->target.name);
+		else
+			board_lost(b,
+				   "no board answers on %s; `barebpf console` shows what the line "
+				   "says",
+				   b->target.name);
 		line_close(b);
 	} else if (now >= silence_limit(b)) {
 		board_lost(b,

@@ -164,43 +164,12 @@ void objects_reap(struct broker *b)
 	} while (n == ARRAY_SIZE(ev));
 }
 
-struct close_request {
-	struct own_call own;
-	uint32_t handles[];
-};
-
-static void closes_done(struct broker *b, void *arg, int status, const uint8_t *rep, size_t len)
+void objects_put_closes(struct broker *b, struct wire_buf *msg)
 {
-	struct close_request *r = arg;
-	int64_t rc = status ? status : own_reply(&r->own, rep, len);
-
-	if (rc && !status)
-		broker_log(b, "BOARD_CLOSE of %u handles: %lld", r->own.attr.board.close.nr,
-			   (long long)rc);
-	free(r);
-}
-
-void objects_close_now(struct broker *b)
-{
-	uint32_t nr = b->closing_nr;
-	struct close_request *r;
-
-	b->close_due_ns = 0;
+	if (b->closing_nr)
+		wire_put_close(msg, b->closing, b->closing_nr);
 	b->closing_nr = 0;
-	if (!nr || b->state != LINE_UP)
-		return;
-	r = calloc(1, sizeof(*r) + nr * sizeof(r->handles[0]));
-	if (r) {
-		memcpy(r->handles, b->closing, nr * sizeof(r->handles[0]));
-		r->own.attr.board.close.handles = (uintptr_t)r->handles;
-		r->own.attr.board.close.nr = nr;
-		if (!own_submit(b, BOARD_CLOSE, &r->own, sizeof(r->own.attr.board.close),
-				closes_done, r))
-			return;
-		free(r);
-	}
-	b->closing_nr = nr; /* they are still in the list: try again */
-	b->close_due_ns = now_ns() + CLOSE_WAIT_NS;
+	b->close_due_ns = 0;
 }
 
 static void each_object(struct broker *b, void (*fn)(struct broker *b, struct object *o))

@@ -20,19 +20,15 @@
 
 #include "include/hal.h"
 #include "runtime/rt.h"
-#include "wire/link.h"
-#include "wire/marshal.h"
+#include "runtime/server.h"
 #include "tests/unit/hal_host.h"
 
 static struct board {
 	struct rt *rt;
-	struct link *link;
+	struct server *server;
 	int line;
-	uint32_t session;
 	uint64_t boot_id;
 	bool restart, off;
-	struct link_stats stats_base;
-	uint64_t requests;
 } board;
 
 static void platform_info(void *arg, struct board_info_reply *out)
@@ -68,21 +64,21 @@ static uint32_t platform_log_read(void *arg, uint32_t which, char *buf, uint32_t
 	return n;
 }
 
+/* What programs print is lines, as on the board; the HAL of the tests keeps the bare text. */
+void __real_hal_trace(const char *text, size_t len);
+void __wrap_hal_trace(const char *text, size_t len);
+
+void __wrap_hal_trace(const char *text, size_t len)
+{
+	__real_hal_trace(text, len);
+	if (!len || text[len - 1] != '\n')
+		__real_hal_trace("\n", 1);
+}
+
 static void platform_load_stat(void *arg, struct board_load_stat *out)
 {
-	struct link_stats s;
-
 	(void)arg;
-	link_stats_get(board.link, &s);
-	out->rx_bytes = s.rx_bytes;
-	out->tx_bytes = s.tx_bytes;
-	out->rx_frames = s.rx_frames;
-	out->tx_frames = s.tx_frames;
-	out->rx_bad = s.rx_bad;
-	out->rx_dup = s.rx_dup;
-	out->retransmits = s.retransmits;
-	out->rx_payload_bytes = s.rx_payload_bytes;
-	out->requests = board.requests;
+	server_load_stat(board.server, out);
 }
 
 static const struct rt_platform platform = {
@@ -109,71 +105,30 @@ static void line_tx(void *arg, const uint8_t *bytes, size_t n)
 	}
 }
 
-static void line_text(void *arg, const uint8_t *bytes, size_t n)
+/* A console that only echoes. */
+static void line_console(void *arg, const uint8_t *text, size_t n)
 {
-	/* A console that only echoes. */
-	line_tx(arg, bytes, n);
-}
-
-static void send_reply(const struct bpf_call *call)
-{
-	struct wire_buf out = { 0 };
-
-	if (unmarshal_reply(call, &out) ||
-	    link_send(board.link, LINK_CHAN_REP, out.data, out.len, hal_ktime_ns()))
-		fprintf(stderr, "hostboard: a reply was lost\n");
-	wire_buf_free(&out);
-}
-
-static void line_msg(void *arg, enum link_chan chan, const uint8_t *msg, size_t len)
-{
-	struct bpf_call call;
-	int rc;
-
-	(void)arg;
-	if (chan != LINK_CHAN_REQ)
-		return;
-	board.requests++;
-	rc = unmarshal_request(msg, len, &call);
-	if (rc) {
-		memset(&call, 0, sizeof(call));
-		call.cmd = UINT32_MAX;
-		call.ret = rc;
-	} else {
-		call.session = board.session;
-		bpf_syscall(board.rt, &call);
-	}
-	send_reply(&call);
-	bpf_call_free(&call);
-}
-
-static void line_peer(void *arg, uint64_t id)
-{
-	(void)arg;
-	rt_session_end(board.rt, board.session);
-	board.session = (uint32_t)id;
+	line_tx(arg, text, n);
 }
 
 static void boot(void)
 {
-	const struct link_ops ops = {
-		.tx = line_tx, .text = line_text, .msg = line_msg, .peer_reset = line_peer
-	};
+	const struct server_ops ops = { .tx = line_tx, .console = line_console };
 
 	if (getrandom(&board.boot_id, sizeof(board.boot_id), 0) != sizeof(board.boot_id))
 		abort();
 	board.rt = rt_new(&platform);
-	board.link = link_new(LINK_BOARD, board.boot_id, &ops);
-	if (!board.rt || !board.link)
+	board.server = board.rt ? server_new(board.rt, &platform, board.boot_id, &ops) : NULL;
+	if (!board.server)
 		abort();
-	link_connect(board.link, hal_ktime_ns());
+	server_start(board.server, hal_ktime_ns());
 }
 
 static void halt(void)
 {
 	uint64_t left;
 
-	link_free(board.link);
+	server_free(board.server);
 	left = rt_free(board.rt);
 	if (left)
 		fprintf(stderr, "hostboard: %llu bytes of objects are still referenced\n",
@@ -184,19 +139,19 @@ static void serve(int line)
 {
 	board.line = line;
 	while (!board.off) {
-		uint64_t due = link_poll(board.link, hal_ktime_ns());
+		uint64_t due = server_poll(board.server, hal_ktime_ns());
 		struct pollfd p = { .fd = line, .events = POLLIN };
 		uint8_t bytes[4096];
 		ssize_t n;
 
-		if (poll(&p, 1, due == ~0ull ? 1000 : 10) < 0 && errno != EINTR)
+		if (poll(&p, 1, due == ~0ull ? 1000 : 5) < 0 && errno != EINTR)
 			break;
 		if (!p.revents)
 			continue;
 		n = recv(line, bytes, sizeof(bytes), 0);
 		if (n <= 0)
 			break;
-		link_rx(board.link, bytes, (size_t)n, hal_ktime_ns());
+		server_rx(board.server, bytes, (size_t)n, hal_ktime_ns());
 		hal_quiesce_flush(true);
 		if (board.restart) {
 			board.restart = false;

@@ -174,14 +174,21 @@ static int send_bpf(uint32_t cmd, const union bpf_attr *attr, uint32_t size, str
 /* The board's answer as the caller gets it. The call is freed. */
 static int answer(struct bpf_call *call, int64_t *ret)
 {
-	int err;
+	struct bpf_obj_info peeked;
+	int64_t peeked_ret;
+	int err, peek_err;
 
 	wire_buf_free(&reply);
 	err = unmarshal_reply(call, &reply);
 	bpf_call_free(call);
 	if (err)
 		return err;
-	return marshal_reply(&mc, reply.data, reply.len, &io, ret, &new_obj);
+	err = marshal_reply(&mc, reply.data, reply.len, &io, ret, &new_obj);
+	/* A broker sees the same without decoding it all. */
+	peek_err = marshal_reply_peek(mc.cmd, reply.data, reply.len, &peeked_ret, &peeked);
+	if (!err && (peek_err || peeked_ret != *ret || memcmp(&peeked, &new_obj, sizeof(peeked))))
+		return -EILSEQ;
+	return err;
 }
 
 static const union bpf_attr *attr_now(void)

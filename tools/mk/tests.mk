@@ -127,4 +127,4 @@ format:
 hostboard: $(B)/tests/hostboard
 $(B)/tests/hostboard: $(B)/tests/host/obj/tests/hostboard/hostboard.o $(B)/tests/host/libpure.a
 	$(call say,LD-host,$@)
-	$(Q)$(T_CC_host) $(T_CFLAGS_host) -o $@ $^ -lpthread
+	$(Q)$(T_CC_host) $(T_CFLAGS_host) -Wl,--wrap=hal_trace -o $@ $^ -lpthread
