@@ -81,8 +81,9 @@ static void drain_rx(struct uart *u)
 	uint32_t head = u->rx.head, mask = u->rx.size - 1;
 	uint32_t room = ring_free(&u->rx), status;
 	uint8_t *buf = u->rx.buf;
+	uintptr_t base = u->base_va;
 
-	while ((status = mmio_read32(u->base_va, MU_LSR)) & LSR_RX_READY) {
+	while ((status = mmio_read32(base, MU_LSR)) & LSR_RX_READY) {
 		if (unlikely(status & LSR_OVERRUN))
 			u->stats.overruns++;
 		if (unlikely(!room)) {
@@ -91,7 +92,7 @@ static void drain_rx(struct uart *u)
 			mini_set_rx_irq(u, false);
 			break;
 		}
-		buf[head++ & mask] = (uint8_t)mmio_read32(u->base_va, MU_IO);
+		buf[head++ & mask] = (uint8_t)mmio_read32(base, MU_IO);
 		room--;
 	}
 	u->stats.rx_bytes += head - u->rx.head;

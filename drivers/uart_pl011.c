@@ -113,15 +113,16 @@ static void drain_rx(struct uart *u)
 	uint32_t head = u->rx.head, mask = u->rx.size - 1, word;
 	uint32_t room = ring_free(&u->rx);
 	uint8_t *buf = u->rx.buf;
+	uintptr_t base = u->base_va;
 
-	while (!(mmio_read32(u->base_va, UARTFR) & FR_RXFE)) {
+	while (!(mmio_read32(base, UARTFR) & FR_RXFE)) {
 		if (unlikely(!room)) {
 			u->rx_stalled = true;
 			u->stats.rx_stalls++;
 			pl011_set_rx_irq(u, false);
 			break;
 		}
-		word = mmio_read32(u->base_va, UARTDR);
+		word = mmio_read32(base, UARTDR);
 		if (unlikely(word & DR_ERR) && !check_rx_word(u, word))
 			continue;
 		buf[head++ & mask] = (uint8_t)word;
