@@ -100,6 +100,7 @@ void kernel_main(void)
 		log_error("no service on the line: error %d", ret);
 	smp_start();
 	run_selftest();
+	service_load_initrd();
 	log_info("ready: CPUs 0x%x; %llu instructions to the first frame, %llu KB of memory",
 		 smp_online_mask(), (unsigned long long)platform_get_ready_insns(),
 		 (unsigned long long)platform_get_ready_ram_bytes() / 1024);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kernel/service.h"
 
+#include "board/board.h"
 #include "include/err.h"
 #include "include/hal.h"
 #include "kernel/console.h"
+#include "kernel/log.h"
+#include "kernel/machine.h"
 #include "kernel/platform.h"
 #include "kernel/serial.h"
+#include "mm/phys.h"
 #include "runtime/rt.h"
 #include "runtime/server.h"
 
@@ -40,13 +44,30 @@ int service_start(void)
 	if (!service.rt)
 		return -ENOMEM;
 	platform_apply_bootargs(service.rt);
-	console_init(service.rt, NULL);
+	console_init(service.rt, bundle_replay);
 	service.server = server_new(service.rt, platform, platform_get_boot_id(), &ops);
 	if (!service.server)
 		return -ENOMEM;
 	platform_note_ready();
 	server_start(service.server, hal_ktime_ns());
 	return 0;
+}
+
+void service_load_initrd(void)
+{
+	const struct board_range *initrd = &machine_get_info()->initrd;
+	uint32_t at = 0;
+	int err;
+
+	if (!initrd->size_bytes || !service.rt)
+		return;
+	err = bundle_replay(service.rt, phys_to_virt(initrd->base_pa), initrd->size_bytes, &at);
+	if (err)
+		log_error("boot bundle: call %u failed, error %d; nothing of it was kept", at,
+			  -err);
+	else
+		log_info("boot bundle: loaded, %llu bytes", (unsigned long long)initrd->size_bytes);
+	phys_release_reserved(initrd->base_pa, initrd->size_bytes);
 }
 
 bool service_is_wanted(void)

@@ -12,6 +12,11 @@ struct server;
 
 /* Make runtime, server and console, and send the first frame. 0 or -ENOMEM. */
 int service_start(void);
+/*
+ * Replay the bundle that the loader has left in memory (/chosen/linux,initrd-*), if there is one,
+ * and give its memory back. What comes of it is logged. Once, after service_start.
+ */
+void service_load_initrd(void);
 /* Do what there is to do. Returns when to call again at the latest, ~0: after an interrupt. */
 uint64_t service_poll(void);
 /* Is there something to do at once? Context: any. */

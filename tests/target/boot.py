@@ -77,7 +77,8 @@ def make_initrd(folder):
     return path
 
 
-def check_initrd(board):
+def check_initrd(m, board):
+    check_text(m.seen.decode(errors="replace"), "error: boot bundle: .*nothing of it was kept")
     match = check_text(board, r"initrd +0x([0-9a-f]+) - 0x([0-9a-f]+)")
     check_equal(int(match[2], 16) - int(match[1], 16) + 1, 13000, "length of the initrd")
 
@@ -87,7 +88,7 @@ def test_initrd():
         for args in (VIRT, RASPI4B):
             with Machine([*args, "-initrd", make_initrd(folder)], append="") as m:
                 m.boot()
-                check_initrd(m.command("board"))
+                check_initrd(m, m.command("board"))
                 check_equal(m.power_off(1), 1, "exit status")
 
 
@@ -111,7 +112,7 @@ def check_machine_after_firmware(m, el, gic, method, mb):
     board = m.command("board")
     check_text(board, rf"entered at EL{el}")
     check_text(board, rf"interrupts by {gic}, cores by {method}")
-    check_initrd(board)
+    check_initrd(m, board)
     check_equal(m.command("cpu").count(" online "), 4, "cores online")
     return board
 
