@@ -169,7 +169,7 @@ struct bpf_map_ops {
 	/*
 	 * Ring buffers, producers' side. reserve: size bytes for a record (flags must be 0), or
 	 * NULL: too large, full, or a producer of this CPU was interrupted in the middle of it.
-	 * output: reserve, copy, submit; 0, -EINVAL, -E2BIG (too large), -EAGAIN (full). query: as
+	 * output: reserve, copy, submit; 0, -EINVAL (flags), -EAGAIN (no record). query: as
 	 * bpf_ringbuf_query. Context: any.
 	 */
 	void *(*ringbuf_reserve)(struct bpf_map *map, uint64_t size, uint64_t flags);
@@ -246,8 +246,8 @@ int bpf_map_create(const union bpf_attr *attr, struct bpf_map *inner, struct bpf
 void bpf_map_destroy(struct bpf_map *map);
 
 /*
- * bpf(2) element operations in syscall shape, with flags checked as Linux does. What a handle allows
- * (BPF_F_RDONLY, BPF_F_WRONLY) is the caller's to check. Thread.
+ * bpf(2) element operations in syscall shape, with flags checked as Linux does. What a handle
+ * allows (BPF_F_RDONLY, BPF_F_WRONLY) is the caller's to check. Thread.
  */
 size_t bpf_map_sys_value_size(const struct bpf_map *map);
 int bpf_map_sys_lookup(struct bpf_map *map, const void *key, void *value, uint64_t flags);
