@@ -39,12 +39,14 @@ static bool name_is_section(const struct bpf_btf *btf, uint32_t off)
 	return false;
 }
 
-/* vlen and kind flag unused. */
+/* vlen and kind flag unused; but in tags the flag tells attributes apart (since Linux 6.15). */
 static const char *plain_check(const struct btf_type *t)
 {
+	bool is_tag = btf_kind(t) == BTF_KIND_TYPE_TAG || btf_kind(t) == BTF_KIND_DECL_TAG;
+
 	if (btf_vlen(t))
 		return "vlen != 0";
-	if (BTF_INFO_KFLAG(t->info))
+	if (BTF_INFO_KFLAG(t->info) && !is_tag)
 		return "Invalid btf_info kind_flag";
 	return NULL;
 }

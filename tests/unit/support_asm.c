@@ -274,11 +274,12 @@ static bool split(struct assembly *a, const char *text)
 	int at = 0;
 
 	while (*text) {
-		size_t len = strcspn(text, ";\n#"), skip = strspn(text, " \t");
+		size_t len = strcspn(text, ";\n"), skip = strspn(text, " \t");
 		const char *colon;
 
-		if (text[len] == '#') {
+		if (text[skip] == '#') {
 			text += strcspn(text, "\n");
+			text += *text == '\n';
 			continue;
 		}
 		if (skip < len) {

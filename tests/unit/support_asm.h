@@ -3,7 +3,8 @@
  * An assembler for tests: the disassembler's text back to instructions, by the patterns of
  * bpf/isa.def. Instructions end at ';' or at the end of the line; "name:" before one is a label,
  * which "goto name", "gotol name", "call name" and "subprog[name]" refer to. A helper is called as
- * "call bpf_ktime_get_ns" or by number. '#' starts a comment.
+ * "call bpf_ktime_get_ns" or by number. A '#' where an
+ * instruction would begin starts a comment.
  */
 #pragma once
 
