@@ -69,6 +69,12 @@ static int subprog_add(struct scan *s, int64_t start, uint32_t from)
 		bpf_log_printf(s->log, "call to invalid destination from insn %u\n", from);
 		return -EINVAL;
 	}
+	/* Second slots are all zeros, which is no opcode. */
+	if (!prog->insns[start].code) {
+		bpf_log_printf(s->log, "function starts in the middle of ldimm64 insn %lld\n",
+			       (long long)start);
+		return -EINVAL;
+	}
 	while (at && prog->subprogs[at - 1].start > (uint64_t)start)
 		at--;
 	if (at && prog->subprogs[at - 1].start == (uint64_t)start)
@@ -105,7 +111,6 @@ static int subprogs_find(struct scan *s)
 
 /* ---- each function --------------------------------------------------------------------------- */
 
-/* Second slots are all zeros, which is no opcode: a branch to one is found by that. */
 static int jump_check(struct scan *s, const struct bpf_subprog *sub, uint32_t i)
 {
 	int64_t target = isa_target(&s->prog->insns[i], i);
@@ -169,11 +174,6 @@ static int subprog_scan(struct scan *s, struct bpf_subprog *sub)
 		const struct isa_row *row = isa_find(insn, i + 1 < s->prog->insn_cnt, &why);
 		int err;
 
-		if (!row) {
-			bpf_log_printf(s->log, "function starts in the middle of ldimm64 insn %u\n",
-				       i);
-			return -EINVAL;
-		}
 		last = i;
 		s->prog->aux[i].orig_idx = i;
 		note_insn(s->prog, sub, i, row);

@@ -46,6 +46,12 @@ struct layout {
 	uint32_t gone_at, gone_len; /* these are replaced (splice) */
 };
 
+/* Where a branch to old instruction i ends: at the first of what was put before it. */
+static uint32_t landing(const struct layout *l, uint32_t i)
+{
+	return i == l->gone_at && l->place[i] > i ? i : l->place[i];
+}
+
 static bool goes(const struct layout *l, uint32_t i)
 {
 	return l->place[i] == l->place[i + 1] || i - l->gone_at < l->gone_len;
@@ -60,7 +66,7 @@ static int new_distance(const struct bpf_prog *prog, const struct layout *l, uin
 
 	if (target < 0 || target > prog->insn_cnt)
 		return -EINVAL;
-	d = (int64_t)l->place[target] - l->place[i] - 1;
+	d = (int64_t)landing(l, (uint32_t)target) - l->place[i] - 1;
 	if (!target_is_imm(insn) && (d < INT16_MIN || d > INT16_MAX))
 		return -EINVAL;
 	*distance = (int32_t)d;
@@ -109,7 +115,7 @@ static void subprogs_move(struct bpf_prog *prog, const struct layout *l)
 
 	for (uint32_t i = 0; i < prog->subprog_cnt; i++) {
 		struct bpf_subprog *sub = &prog->subprogs[i];
-		uint32_t start = l->place[sub->start], end = l->place[sub->end];
+		uint32_t start = landing(l, sub->start), end = landing(l, sub->end);
 
 		if (start == end)
 			continue;
@@ -136,7 +142,7 @@ static void lines_move(struct bpf_prog *prog, const struct layout *l)
 
 		if (line.insn_off >= prog->insn_cnt)
 			continue;
-		line.insn_off = l->place[line.insn_off];
+		line.insn_off = landing(l, line.insn_off);
 		if (line.insn_off >= l->new_cnt)
 			continue;
 		if (kept && prog->line_info[kept - 1].insn_off == line.insn_off)
@@ -394,17 +400,25 @@ static uint32_t places_fill(const struct bpf_prog *prog, uint32_t *place)
 	return at;
 }
 
+/* What is left after that many rounds only costs time. */
+#define ROUNDS_MAX 8
+
 static int remove_dead(struct bpf_prog *prog)
 {
 	uint32_t *place = hal_alloc((prog->insn_cnt + 1) * sizeof(*place));
-	struct layout l = { .place = place };
 	int err = 0;
 
 	if (!place)
 		return -ENOMEM;
-	l.new_cnt = places_fill(prog, place);
-	if (l.new_cnt != prog->insn_cnt)
+	/* A jump over what goes becomes a step of 0, which goes in the next round. */
+	for (int round = 0; !err && round < ROUNDS_MAX; round++) {
+		struct layout l = { .place = place, .gone_at = ~0u };
+
+		l.new_cnt = places_fill(prog, place);
+		if (l.new_cnt == prog->insn_cnt)
+			break;
 		err = layout_apply(prog, &l, NULL, 0, 0);
+	}
 	hal_free(place);
 	return err;
 }

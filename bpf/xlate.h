@@ -11,9 +11,11 @@
 #include "bpf/prog.h"
 
 /*
- * Replace instructions [at, at+len) by cnt new ones (cnt may be 0). Branches into the range go to
- * its first new instruction; the new ones inherit aux[at].orig_idx. Info records follow. 0, -EINVAL
- * (a branch offset no longer fits), -ENOMEM; unchanged on error. Thread.
+ * Replace instructions [at, at+len) by cnt new ones; len or cnt may be 0, and at is an instruction
+ * that exists. Branches into the range, and to at, go to the first new instruction. Branches among
+ * the new ones are taken as they are, relative to the new arrangement. They inherit
+ * aux[at].orig_idx. Info records follow. 0, -EINVAL (a branch offset no longer fits, nothing would
+ * be left), -ENOMEM; unchanged on error. Thread.
  */
 int xlate_splice(struct bpf_prog *prog, uint32_t at, uint32_t len, const struct bpf_insn *insns,
 		 uint32_t cnt) __must_check;
