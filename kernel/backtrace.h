@@ -10,7 +10,8 @@ struct backtrace {
 	unsigned int depth;
 };
 
-#define BACKTRACE_MAX 32
+/* Steps at most: a recursion that has filled a stack is cut. */
+#define BACKTRACE_MAX 64
 
 /* Start at a frame record address (x29) and the pc that belongs to it. */
 void backtrace_begin(struct backtrace *bt, uint64_t fp, uint64_t pc);

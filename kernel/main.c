@@ -5,6 +5,7 @@
 #include "boot/boot.h"
 #include "include/hal.h"
 #include "kernel/cpu.h"
+#include "kernel/crash.h"
 #include "kernel/early_console.h"
 #include "kernel/irq.h"
 #include "kernel/log.h"
@@ -104,5 +105,6 @@ void kernel_main(void)
 	log_info("ready: CPUs 0x%x; %llu instructions to the first frame, %llu KB of memory",
 		 smp_online_mask(), (unsigned long long)platform_get_ready_insns(),
 		 (unsigned long long)platform_get_ready_ram_bytes() / 1024);
+	crash_on_request();
 	serve();
 }

@@ -67,27 +67,50 @@ static void panic_begin(void)
 	smp_stop_others();
 }
 
-static void say_place(const char *what, uint64_t pc)
+/*
+ * back: bytes before pc that belong to the function. 4 for a return address, since behind a call
+ * that does not return another function may begin.
+ */
+static void say_place(const char *what, uint64_t pc, uint64_t back)
 {
 	uint64_t offset;
-	const char *name = ksyms_find(pc, &offset);
+	const char *name = ksyms_find(pc - back, &offset);
 
 	if (name)
 		say("%s%016llx %s+0x%llx\n", what, (unsigned long long)pc, name,
-		    (unsigned long long)offset);
+		    (unsigned long long)(offset + back));
 	else
 		say("%s%016llx\n", what, (unsigned long long)pc);
 }
 
-static void say_backtrace(uint64_t fp, uint64_t pc)
+static void say_repeats(unsigned int n)
 {
+	if (n)
+		say("  the same %u times more\n", n);
+}
+
+/* back: as above, for the first pc. lr: the link register there, 0 unknown. */
+static void say_backtrace(uint64_t fp, uint64_t pc, uint64_t back, uint64_t lr)
+{
+	unsigned int repeats = 0;
 	struct backtrace bt;
+	uint64_t offset;
 
 	say("backtrace:\n");
-	backtrace_begin(&bt, fp, pc);
-	do
-		say_place("  ", bt.pc);
-	while (backtrace_next(&bt));
+	say_place("  ", pc, back);
+	/* Of a jump to where no code is, only the link register knows the origin. */
+	if (lr && !ksyms_find(pc, &offset))
+		say_place("  ", lr, 4);
+	for (backtrace_begin(&bt, fp, pc); backtrace_next(&bt); pc = bt.pc) {
+		if (bt.pc == pc) {
+			repeats++;
+			continue;
+		}
+		say_repeats(repeats);
+		repeats = 0;
+		say_place("  ", bt.pc, 4);
+	}
+	say_repeats(repeats);
 }
 
 static void say_registers(const struct trap_frame *f)
@@ -95,7 +118,7 @@ static void say_registers(const struct trap_frame *f)
 	for (unsigned int i = 0; i < 31; i++)
 		say("x%-2u %016llx%s", i, (unsigned long long)f->x[i], i % 4 == 3 ? "\n" : "  ");
 	say("sp  %016llx\n", (unsigned long long)f->sp);
-	say_place("pc  ", f->pc);
+	say_place("pc  ", f->pc, 0);
 	say("pstate %08llx  esr %08llx", (unsigned long long)f->pstate, (unsigned long long)f->esr);
 	if (trap_has_address(f->esr))
 		say("  far %016llx", (unsigned long long)f->far);
@@ -167,7 +190,7 @@ void panic(const char *fmt, ...)
 	__builtin_va_end(ap);
 	say("\npanic on CPU %u: %s\n", this_cpu()->id, line);
 	say_backtrace(*(uint64_t *)__builtin_frame_address(0),
-		      (uint64_t)__builtin_return_address(0));
+		      (uint64_t)__builtin_return_address(0), 4, 0);
 	panic_finish();
 }
 
@@ -191,6 +214,7 @@ void panic_trap(const struct trap_frame *f, const char *what)
 	    type[f->kind & 3], (unsigned long long)f->kind);
 	say_address(f);
 	say_registers(f);
-	say_backtrace(f->x[29], f->pc);
+	say_place("lr  ", f->x[30], 4);
+	say_backtrace(f->x[29], f->pc, 0, f->x[30]);
 	panic_finish();
 }
