@@ -29,6 +29,7 @@ enum board_cmd {
 	BOARD_MEM_STAT,	 /* memory accounting by purpose */
 	BOARD_LOAD_STAT, /* line and server statistics */
 	BOARD_SYMS,	 /* text symbols of the image, for kallsyms and profiles */
+	BOARD_FDINFO,	 /* what /proc/self/fdinfo shows of an object on Linux */
 	BOARD_CMD_END,
 };
 
@@ -172,6 +173,12 @@ struct board_attr_syms {
 	__u32 first;	   /* in: symbol to start from; out: next one, 0 at the end */
 };
 
+struct board_attr_fdinfo {
+	__u32 fd;
+	__u32 len;	   /* in: buffer; out: bytes of text (cut to the buffer) */
+	__aligned_u64 buf; /* text, "NAME:\tVALUE\n" in Linux's order */
+};
+
 /* Attr of a board command; the wire carries it like union bpf_attr. */
 union board_attr {
 	struct board_attr_info info;
@@ -187,4 +194,5 @@ union board_attr {
 	struct board_attr_memstat memstat;
 	struct board_attr_loadstat loadstat;
 	struct board_attr_syms syms;
+	struct board_attr_fdinfo fdinfo;
 };

@@ -79,6 +79,7 @@ static const struct cmd_entry board_entries[] = {
 	BOARD_ENTRY(BOARD_MEM_STAT) = { cmd_mem_stat, 0 },
 	BOARD_ENTRY(BOARD_LOAD_STAT) = { cmd_load_stat, 0 },
 	BOARD_ENTRY(BOARD_SYMS) = { cmd_syms, 0 },
+	BOARD_ENTRY(BOARD_FDINFO) = { cmd_fdinfo, 0 },
 };
 
 static const struct cmd_entry *entry_get(uint32_t cmd)
@@ -190,8 +191,11 @@ int cmd_copy_struct(const struct bpf_call *call, uint64_t p, uint32_t user_len, 
 
 int cmd_put(struct bpf_call *call, uint64_t p, const void *src, uint64_t len)
 {
-	void *dst = call_out(call, p, len);
+	void *dst;
 
+	if (!len)
+		return 0;
+	dst = call_out(call, p, len);
 	if (!dst)
 		return -EFAULT;
 	__builtin_memcpy(dst, src, len);

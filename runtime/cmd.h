@@ -29,8 +29,9 @@ int64_t cmd_btf_load(struct rt *rt, struct bpf_call *call);
 int64_t cmd_enable_stats(struct rt *rt, struct bpf_call *call);
 int64_t cmd_prog_bind_map(struct rt *rt, struct bpf_call *call);
 
-/* info.c */
+/* info.c, fdinfo.c */
 int64_t cmd_obj_info(struct rt *rt, struct bpf_call *call);
+int64_t cmd_fdinfo(struct rt *rt, struct bpf_call *call);
 
 /* load.c, test_run.c */
 int64_t cmd_prog_load(struct rt *rt, struct bpf_call *call);

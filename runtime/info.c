@@ -118,18 +118,6 @@ static int put_records(struct bpf_call *call, const struct bpf_prog *prog,
 	return err;
 }
 
-static void add_stats(const struct bpf_prog *prog, struct bpf_prog_info *info)
-{
-	info->run_cnt = info->run_time_ns = info->recursion_misses = 0;
-	for (unsigned int cpu = 0; cpu < hal_cpu_count(); cpu++) {
-		const struct prog_stats *s = hal_percpu_ptr(prog->stats, cpu);
-
-		info->run_cnt += READ_ONCE(s->runs);
-		info->run_time_ns += READ_ONCE(s->run_ns);
-		info->recursion_misses += READ_ONCE(s->misses);
-	}
-}
-
 static void clear_jited(struct bpf_prog_info *info)
 {
 	info->jited_prog_len = 0;
@@ -140,6 +128,7 @@ static void clear_jited(struct bpf_prog_info *info)
 
 static int prog_info(struct bpf_call *call, const struct bpf_prog *prog)
 {
+	struct rt_prog_sums sums;
 	struct bpf_prog_info info;
 	int err;
 
@@ -160,7 +149,10 @@ static int prog_info(struct bpf_call *call, const struct bpf_prog *prog)
 	info.attach_btf_obj_id = info.attach_btf_id = 0;
 	__builtin_memcpy(info.tag, prog->tag, sizeof(info.tag));
 	__builtin_memcpy(info.name, prog->name, sizeof(info.name));
-	add_stats(prog, &info);
+	rt_prog_sums(prog, &sums);
+	info.run_cnt = sums.runs;
+	info.run_time_ns = sums.run_ns;
+	info.recursion_misses = sums.misses;
 	err = put_map_ids(call, prog, &info);
 	if (!err)
 		err = rec_sizes(&info);

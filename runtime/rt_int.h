@@ -109,6 +109,12 @@ int rt_perms_of_flags(uint32_t flags, uint8_t *perms) __must_check;
 /* Bytes behind an object, for accounts. */
 uint64_t rt_obj_bytes(enum rt_kind kind, const void *obj);
 
+/* Sums of a program's statistics over all CPUs. */
+struct rt_prog_sums {
+	uint64_t runs, run_ns, misses;
+};
+void rt_prog_sums(const struct bpf_prog *prog, struct rt_prog_sums *out);
+
 /* ---- pins.c --------------------------------------------------------------------------------- */
 
 void pin_init(struct rt *rt);
