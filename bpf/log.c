@@ -2,11 +2,42 @@
 #include "bpf/log.h"
 
 #include "include/err.h"
+#include "include/hal.h"
 #include "lib/fmt.h"
+
+#define LOG_ROOM_FIRST 1024ull
 
 void bpf_log_init(struct bpf_log *log, uint32_t level, char *buf, uint32_t room)
 {
 	*log = (struct bpf_log){ .buf = room ? buf : NULL, .room = buf ? room : 0, .level = level };
+}
+
+void bpf_log_init_growing(struct bpf_log *log, uint32_t level, uint32_t room_max)
+{
+	*log = (struct bpf_log){ .level = level, .room_max = room_max };
+}
+
+/* Room for need bytes if there may be; only while nothing has been pushed out. */
+static void log_grow(struct bpf_log *log, uint64_t need)
+{
+	uint64_t room = MAX(log->room, LOG_ROOM_FIRST);
+	char *buf;
+
+	if (need <= log->room || log->room >= log->room_max || log->start)
+		return;
+	while (room < need)
+		room *= 2;
+	room = MIN(room, log->room_max);
+	buf = hal_alloc((size_t)room);
+	if (!buf) {
+		log->room_max = log->room;
+		return;
+	}
+	if (log->room)
+		__builtin_memcpy(buf, log->buf, log->room);
+	hal_free(log->buf);
+	log->buf = buf;
+	log->room = (uint32_t)room;
 }
 
 /* Text bytes that the buffer keeps; one byte is for the NUL. */
@@ -17,8 +48,10 @@ static uint64_t log_keep(const struct bpf_log *log)
 
 static void log_put(struct bpf_log *log, const char *text, uint32_t len)
 {
-	uint64_t keep = log_keep(log);
+	uint64_t keep;
 
+	log_grow(log, log->total + len + 1);
+	keep = log_keep(log);
 	for (uint32_t i = 0; i < len; i++, log->total++) {
 		if (!keep)
 			continue;

@@ -19,10 +19,11 @@ enum bpf_log_level {
 struct bpf_log {
 	char *buf; /* ring of `room` bytes; NULL: only counts */
 	uint32_t room;
-	uint32_t level; /* enum bpf_log_level; 0: nothing is logged */
-	uint64_t total; /* position after the last byte written, NUL not counted */
-	uint64_t start; /* position of the oldest byte kept */
-	uint64_t most;	/* the largest `total` so far */
+	uint32_t level;	   /* enum bpf_log_level; 0: nothing is logged */
+	uint64_t total;	   /* position after the last byte written, NUL not counted */
+	uint64_t start;	   /* position of the oldest byte kept */
+	uint64_t most;	   /* the largest `total` so far */
+	uint32_t room_max; /* room grows up to here as text comes; <= room: it does not */
 };
 
 /* One call of bpf_log_printf adds at most this many bytes; the rest of its text is dropped. */
@@ -30,6 +31,12 @@ struct bpf_log {
 
 /* buf may be NULL (room 0): the size is counted. buf holds text only after bpf_log_finish. */
 void bpf_log_init(struct bpf_log *log, uint32_t level, char *buf, uint32_t room);
+/*
+ * The same with a buffer that is made here and grows with the text up to room_max bytes, so that a
+ * client's generous buffer costs only what is written. The caller frees log->buf (hal_free); where
+ * memory ends, the room is what it has grown to. Thread.
+ */
+void bpf_log_init_growing(struct bpf_log *log, uint32_t level, uint32_t room_max);
 /* log may be NULL. */
 void bpf_log_printf(struct bpf_log *log, const char *fmt, ...) __printf_like(2, 3);
 void bpf_log_vprintf(struct bpf_log *log, const char *fmt, va_list ap);

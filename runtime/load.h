@@ -16,7 +16,7 @@ struct load_log {
 	uint32_t room; /* of the client */
 };
 
-/* Linux's checks of level, buffer and size: 0, -EINVAL, or -ENOMEM. */
+/* Linux's checks of level, buffer and size: 0 or -EINVAL. */
 int load_log_begin(struct load_log *l, uint32_t level, uint64_t user, uint32_t size) __must_check;
 /*
  * Send the text, free the memory; *true_size as in Linux (0 at level 0). 0, -ENOSPC where the text
