@@ -108,5 +108,8 @@ static inline void bpf_prog_put(struct bpf_prog *prog)
  * helper call keeps imm = helper id. BPF_PSEUDO_FUNC ldimm64: imm stays the relative target.
  */
 
-/* Drop everything but the struct's own references to objects; runtime/ releases those. */
+/*
+ * Free everything but the struct itself, its JIT image and the objects that it refers to: the
+ * runtime has released those before. Thread.
+ */
 void bpf_prog_free_parts(struct bpf_prog *prog);

@@ -94,6 +94,8 @@ int run_prepared(struct bpf_prog *prog, struct run_ctx *rc, void *r1, void *r2, 
 	rc->insns = 0;
 	rc->insns_max = 0;
 	rc->held_nr = 0;
+	rc->seen_nr = 0;
+	rc->checked = 0;
 	rc->redirect_ifindex = 0;
 	rc->redirect_flags = 0;
 	rc->end.why = RUN_END_OK;
@@ -128,6 +130,18 @@ int prog_run(struct bpf_prog *prog, void *ctx, uint64_t cookie, uint64_t *ret, s
 	if (err && end)
 		*end = rc.end;
 	return err;
+}
+
+void rt_prog_sums(const struct bpf_prog *prog, struct rt_prog_sums *out)
+{
+	*out = (struct rt_prog_sums){ 0 };
+	for (unsigned int cpu = 0; prog->stats && cpu < hal_cpu_count(); cpu++) {
+		const struct prog_stats *s = hal_percpu_ptr(prog->stats, cpu);
+
+		out->runs += READ_ONCE(s->runs);
+		out->run_ns += READ_ONCE(s->run_ns);
+		out->misses += READ_ONCE(s->misses);
+	}
 }
 
 /* ---- telling about runs that were ended ------------------------------------------------------ */
