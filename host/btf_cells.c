@@ -95,7 +95,7 @@ static bool add_type(const struct btf *btf, uint32_t id, const char *name, uint3
 }
 
 void btf_cells_of(const struct btf *btf, uint32_t id, const char *name, uint32_t size,
-		  struct btf_cells *cells)
+		  bool is_index, struct btf_cells *cells)
 {
 	const struct btf_type *t = NULL;
 
@@ -111,6 +111,7 @@ void btf_cells_of(const struct btf *btf, uint32_t id, const char *name, uint32_t
 		return;
 	cells->nr = 0;
 	add_leaf(cells, name, 0, 0, size * 8);
+	cells->c[0].index = is_index;
 }
 
 /* ---- values ---- */
@@ -138,6 +139,11 @@ bool btf_cell_number(const struct btf *btf, const struct btf_cell *cell, const u
 	const struct btf_type *t = cell->type ? btf__type_by_id(btf, cell->type) : NULL;
 	uint64_t v;
 
+	if (cell->index) {
+		*is_signed = false;
+		*value = (int64_t)get_bits(data, cell->bit_off, cell->bits);
+		return true;
+	}
 	if (!t || !btf_is_int(t) || cell->bits > 64 || btf_int_encoding(t) & BTF_INT_BOOL)
 		return false;
 	v = get_bits(data, cell->bit_off, cell->bits);
@@ -219,6 +225,10 @@ void btf_cell_text(const struct btf *btf, const struct btf_cell *cell, const uin
 
 	if (t && btf_is_array(t)) {
 		array_text(btf, t, p, text, room);
+		return;
+	}
+	if (cell->index) {
+		snprintf(text, room, "%" PRIu64, get_bits(data, cell->bit_off, cell->bits));
 		return;
 	}
 	if (!t || cell->bits > 64 || btf_is_composite(t) || btf_is_float(t)) {

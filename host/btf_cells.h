@@ -14,6 +14,7 @@
 struct btf_cell {
 	char name[64];
 	uint32_t type; /* without modifiers; 0: plain bytes */
+	bool index;    /* of an unknown type, but a number */
 	uint32_t bit_off, bits;
 };
 
@@ -24,10 +25,10 @@ struct btf_cells {
 
 /*
  * Leaves of type id (0: unknown), whose value has size bytes and the column name `name`. With an
- * unknown type, or too many leaves, one leaf of plain bytes.
+ * unknown type, or too many leaves, one leaf of plain bytes, or a number where is_index says so.
  */
 void btf_cells_of(const struct btf *btf, uint32_t id, const char *name, uint32_t size,
-		  struct btf_cells *cells);
+		  bool is_index, struct btf_cells *cells);
 /* The leaf's value in data as text. */
 void btf_cell_text(const struct btf *btf, const struct btf_cell *cell, const uint8_t *data,
 		   char *text, size_t room);

@@ -36,6 +36,8 @@ static const struct command {
 	{ "rm", cmd_rm, "PATH...", "unpin", false },
 	{ "exec", cmd_exec, "-- COMMAND [ARGUMENT...]",
 	  "run a bpf(2) program of the host against the board", false },
+	{ "bundle", cmd_bundle, "FILE.o... -o FILE [--pin PATH] [--type TYPE] [--cpus N]",
+	  "record loads for the board to replay at boot", false },
 	{ "trace", cmd_trace, "[--lines N]", "what programs print (bpf_printk)", false },
 	{ "log", cmd_log, "[--follow]", "the board's log", false },
 	{ "console", cmd_console, "", "the board's console; Ctrl-] leaves", false },

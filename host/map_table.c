@@ -45,6 +45,24 @@ static bool has_elements(uint32_t type)
 	return true;
 }
 
+static bool has_index(uint32_t type)
+{
+	switch (type) {
+	case BPF_MAP_TYPE_ARRAY:
+	case BPF_MAP_TYPE_PERCPU_ARRAY:
+	case BPF_MAP_TYPE_PROG_ARRAY:
+	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
+		return true;
+	}
+	return false;
+}
+
+static bool holds_ids(uint32_t type)
+{
+	return type == BPF_MAP_TYPE_PROG_ARRAY || type == BPF_MAP_TYPE_ARRAY_OF_MAPS ||
+	       type == BPF_MAP_TYPE_HASH_OF_MAPS;
+}
+
 /* ---- rows ---- */
 
 static bool all_zero(const uint8_t *p, size_t n)
@@ -188,8 +206,10 @@ static int dump_prepare(struct dump *d, int fd)
 	d->value_bytes = (size_t)d->slot * d->cpus;
 	if (d->info.btf_id)
 		d->btf = btf__load_from_kernel_by_id(d->info.btf_id);
-	btf_cells_of(d->btf, d->info.btf_key_type_id, "key", d->info.key_size, &d->key);
-	btf_cells_of(d->btf, d->info.btf_value_type_id, "value", d->info.value_size, &d->value);
+	btf_cells_of(d->btf, d->info.btf_key_type_id, "key", d->info.key_size,
+		     has_index(d->info.type), &d->key);
+	btf_cells_of(d->btf, d->info.btf_value_type_id, "value", d->info.value_size,
+		     holds_ids(d->info.type), &d->value);
 	return 0;
 }
 

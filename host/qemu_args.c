@@ -155,80 +155,38 @@ static int run(char *const *argv, struct host_err *err)
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return host_fail(err, -EAGAIN, "%s: %s", argv[0], strerror(errno));
 	if (status)
-		return host_fail(err, -EIO, "%s failed (%d)%s", argv[0], WEXITSTATUS(status),
-				 WEXITSTATUS(status) == 127 ? ": not installed?" : "");
+		return host_fail(err, -EIO, "%s failed (%d)", argv[0], WEXITSTATUS(status));
 	return 0;
 }
 
-/* The tree with QEMU's edits and, as no boot loader is there to do it, our boot arguments. */
-static int write_tree(const struct qemu_options *o, const char *from, const char *to,
-		      struct host_err *err)
+/* tools/mktfa.sh puts together what the Pi's firmware would, and says how QEMU loads it. */
+static int add_tfa(struct args *a, const struct qemu_options *o, const struct qemu_board *b,
+		   char *image, struct host_err *err)
 {
-	char dump[300];
-	char *qemu[] = { "qemu-system-aarch64", "-M", dump, "-dtb", (char *)from, NULL };
-	char *put[] = { "fdtput",
-			"-t",
-			"s",
-			(char *)to,
-			"/chosen",
-			"bootargs",
-			(char *)(o->append ? o->append : ""),
-			NULL };
-	int rc;
-
-	snprintf(dump, sizeof(dump), "raspi4b,dumpdtb=%s", to);
-	rc = run(qemu, err);
-	return rc ? rc : run(put, err);
-}
-
-/*
- * What the Pi's firmware does to bl31.bin before it starts it: three words that say where the
- * device tree and the kernel are (TF-A, plat/rpi/common: stub magic, DTB and kernel address).
- */
-static int write_bl31(const char *from, const char *to, uint32_t tree_pa, uint32_t kernel_pa,
-		      struct host_err *err)
-{
-	uint8_t *data;
-	size_t len;
-	uint32_t none = 0;
+	char dir[256], list[300], line[1024];
+	char *script;
+	int rc = need("../tools/mktfa.sh", "git checkout tools", &script, err);
 	FILE *f;
 
-	if (cli_read_file(from, &data, &len) || len < 0x100)
-		return host_fail(err, -EIO, "%s is not a TF-A image", from);
-	memcpy(data + 0xf0, &none, 4);
-	memcpy(data + 0xf8, &tree_pa, 4);
-	memcpy(data + 0xfc, &kernel_pa, 4);
-	f = fopen(to, "wb");
-	if (!f || fwrite(data, 1, len, f) != len || fclose(f)) {
-		free(data);
-		return host_fail(err, -EIO, "%s: %s", to, strerror(errno));
-	}
-	free(data);
-	return 0;
-}
-
-static int add_tfa(struct args *a, const struct qemu_options *o, const struct qemu_board *b,
-		   const char *tree, const char *image, struct host_err *err)
-{
-	const uint32_t tree_pa = 0x08000000, kernel_pa = 0x00200000;
-	char *bl31, tree_to[256], bl31_to[256];
-	int rc = need("deps/tfa/rpi4-bl31.bin", "make setup", &bl31, err);
-
-	snprintf(tree_to, sizeof(tree_to), "%s/tree.dtb", b->dir);
-	snprintf(bl31_to, sizeof(bl31_to), "%s/bl31.bin", b->dir);
-	if (!rc)
-		rc = write_tree(o, tree, tree_to, err);
-	if (!rc)
-		rc = write_bl31(bl31, bl31_to, tree_pa, kernel_pa, err);
-	free(bl31);
 	if (rc)
 		return rc;
-	add(a, "-device");
-	add(a, "loader,file=%s,addr=0,force-raw=on", bl31_to);
-	add(a, "-device");
-	add(a, "loader,file=%s,addr=0x%x,force-raw=on", tree_to, tree_pa);
-	add(a, "-device");
-	add(a, "loader,file=%s,addr=0x%x,force-raw=on", image, kernel_pa);
+	snprintf(dir, sizeof(dir), "%s", b->dir);
+	char *argv[] = {
+		script, dir, image, (char *)(o->append ? o->append : ""), (char *)o->bundle, NULL
+	};
+	rc = run(argv, err);
+	free(script);
+	if (rc)
+		return rc;
+	snprintf(list, sizeof(list), "%s/qemu.args", dir);
+	f = fopen(list, "r");
+	if (!f)
+		return host_fail(err, -errno, "%s: %s", list, strerror(errno));
+	while (fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		add(a, "%s", line);
+	}
+	fclose(f);
 	return 0;
 }
 
@@ -260,10 +218,10 @@ static int raspi_args(struct args *a, const struct qemu_options *o, const struct
 		return host_fail(err, -EINVAL,
 				 "QEMU's raspi4b has 4 Cortex-A72, 2048 MB and a GIC-400: leave "
 				 "out --cpu, --smp, --mem and --gic");
-	if (o->tfa && o->bundle)
-		return host_fail(err, -EINVAL, "--tfa starts the image without an initrd");
-	add(a, "-M");
-	add(a, "raspi4b");
+	if (!o->tfa) {
+		add(a, "-M");
+		add(a, "raspi4b");
+	}
 	add_common(a, o, b);
 	add(a, "-serial");
 	add(a, "file:%s/uart2.log", b->dir);
@@ -271,7 +229,7 @@ static int raspi_args(struct args *a, const struct qemu_options *o, const struct
 	if (!rc)
 		rc = image_path(o, &image, err);
 	if (!rc && o->tfa) {
-		rc = add_tfa(a, o, b, tree, image, err);
+		rc = add_tfa(a, o, b, image, err);
 	} else if (!rc) {
 		add(a, "-dtb");
 		add(a, "%s", tree);

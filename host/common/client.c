@@ -258,6 +258,10 @@ struct attempt {
 	bool lost;    /* an fd of an earlier epoch is in the request */
 	bool virtual; /* a lazy object is */
 	uint8_t kind; /* of the last object named */
+	/* For backends: where handles stand in the message. */
+	struct client_ref *refs;
+	uint32_t refs_nr, refs_room;
+	bool refs_lost;
 };
 
 static int io_fd_info(void *arg, int fd, struct bpf_obj_info *info)
@@ -277,6 +281,24 @@ static int io_fd_info(void *arg, int fd, struct bpf_obj_info *info)
 	at->kind = p.obj.kind;
 	*info = p.obj;
 	return 0;
+}
+
+static void io_handle_ref(void *arg, int buf, uint32_t off, uint32_t handle)
+{
+	struct attempt *at = arg;
+
+	if (at->refs_nr == at->refs_room) {
+		uint32_t room = at->refs_room ? at->refs_room * 2 : 16;
+		struct client_ref *more = realloc(at->refs, room * sizeof(*more));
+
+		if (!more) {
+			at->refs_lost = true;
+			return;
+		}
+		at->refs = more;
+		at->refs_room = room;
+	}
+	at->refs[at->refs_nr++] = (struct client_ref){ buf, off, handle };
 }
 
 static uint64_t call_timeout_ms(uint32_t cmd, uint64_t uattr, uint32_t size)
@@ -341,8 +363,10 @@ static int exchange(const struct attempt *at, const struct marshal_call *mc,
 
 	if (client.backend) {
 		*head = (struct ipc_rep){ 0 };
-		return client.backend->call(client.backend->arg, mc->cmd, msg->data, msg->len, rep,
-					    fd);
+		if (at->refs_lost)
+			return -ENOMEM;
+		return client.backend->call(client.backend->arg, mc->cmd, msg, at->refs,
+					    at->refs_nr, rep, fd);
 	}
 	if (at->virtual)
 		req.flags |= IPC_F_VIRTUAL;
@@ -358,6 +382,7 @@ static int attempt_bpf(struct attempt *at, uint32_t cmd, uint64_t uattr, uint32_
 				 .poke = io_poke,
 				 .fd_info = io_fd_info,
 				 .abs_path = io_abs_path,
+				 .handle_ref = client.backend ? io_handle_ref : NULL,
 				 .arg = at,
 				 .cpus = at->hello.info.cpus };
 	struct wire_buf msg = { 0 }, rep = { 0 };
@@ -368,8 +393,11 @@ static int attempt_bpf(struct attempt *at, uint32_t cmd, uint64_t uattr, uint32_
 	int fd = -1, rc;
 
 	rc = marshal_request(&mc, cmd, uattr, size, &io, &msg);
-	if (!rc && at->lost) {
-		explain("the board has restarted or its line was lost: its objects are gone", 58);
+	if (at->lost) {
+		static const char gone[] = "the board has restarted or its line was lost: its "
+					   "objects are gone";
+
+		explain(gone, sizeof(gone) - 1);
 		rc = -EIO;
 	}
 	if (!rc)
@@ -385,6 +413,7 @@ static int attempt_bpf(struct attempt *at, uint32_t cmd, uint64_t uattr, uint32_
 	}
 	wire_buf_free(&msg);
 	wire_buf_free(&rep);
+	free(at->refs);
 	if (rc || *again || fd < 0) {
 		if (fd >= 0)
 			close(fd);
@@ -427,6 +456,8 @@ int client_mmap_fd(const struct placeholder *p)
 	struct ipc_rep head;
 	int fd = -1, rc;
 
+	if (client.backend)
+		return client.backend->mmap_fd(client.backend->arg, p);
 	rc = request(&req, NULL, &head, &rep, &fd);
 	if (!rc)
 		rc = head.status;

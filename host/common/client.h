@@ -52,13 +52,20 @@ const char *client_error(void);
  */
 void client_set_progress(void (*fn)(uint64_t sent_bytes));
 
+/* A handle in a request: 4 bytes at off of attr (buf -1) or of a buffer. */
+struct client_ref {
+	int buf;
+	uint32_t off, handle;
+};
+
 /*
- * Instead of a broker: every request message goes to fn, which makes the reply message and, where
- * the call returns an object, a file descriptor. For recording bundles.
+ * Instead of a broker: every request message goes to call, which makes the reply message and, where
+ * the call returns an object, a placeholder fd. mmap_fd gives a memfd for a map. For recorders.
  */
 struct client_backend {
-	int (*call)(void *arg, uint32_t cmd, const uint8_t *msg, size_t len, struct wire_buf *rep,
-		    int *fd);
+	int (*call)(void *arg, uint32_t cmd, const struct wire_buf *msg,
+		    const struct client_ref *refs, uint32_t refs_nr, struct wire_buf *rep, int *fd);
+	int (*mmap_fd)(void *arg, const struct placeholder *p);
 	struct ipc_hello hello;
 	void *arg;
 };
