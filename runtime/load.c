@@ -16,7 +16,7 @@
  * Who judges programs. Without the verifier bpf_scan finds the program's structure only, and the
  * interpreter checks every access at run time.
  */
-enum { HAVE_VERIFIER = 0 };
+enum { HAVE_VERIFIER = 1 };
 
 #define LICENSE_BYTES_MAX 128
 

@@ -9,7 +9,7 @@ UNIT_NAMES := $(patsubst tests/unit/%.c,%,$(UNIT_SRCS))
 
 T_CFLAGS := $(STD) -g -D_GNU_SOURCE -DBAREBPF_TEST
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-T_CFLAGS_host := $(T_CFLAGS) -O1 $(ASAN)
+T_CFLAGS_host := $(T_CFLAGS) -fPIC -O1 $(ASAN)
 T_CFLAGS_a64 := $(T_CFLAGS) -O2 -static -mno-outline-atomics
 T_CPP_host := -isystem $(UAPI) -isystem $(DEPS)/fdt/include -I. -Itests/unit
 T_CPP_a64 := -isystem $(UAPI) -isystem $(UAPI_ARM64) -isystem $(DEPS)/fdt/include -I. -Itests/unit
