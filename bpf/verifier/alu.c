@@ -232,6 +232,13 @@ static void number_arith(const struct bpf_insn *insn, struct vreg *dst, const st
 		keep_link = keep_link && link >= INT32_MIN && link <= INT32_MAX;
 	}
 	vreg_set_unknown(&r);
+	if (op >= SCALAR_LSH && src->v.umax >= (is64 ? 64u : 32u)) {
+		/* Masked at run time; a program that gets here has lost track of its count. */
+		if (!is64)
+			r.v = scalar_zext(&r.v, 32);
+		*dst = r;
+		return;
+	}
 	r.v = is64 ? scalar_binop(op, &dst->v, &src->v) : scalar_binop_half(op, &dst->v, &src->v);
 	if (keep_link && !scalar_is_const(&r.v)) {
 		r.id = dst->id;
@@ -284,11 +291,11 @@ static int check_swap_or_neg(struct verifier_env *env, const struct bpf_insn *in
 
 	if (err)
 		return err;
-	if (vreg_is_ptr(dst))
-		return v_reject(env, VR_PTR_OP, "R%u pointer arithmetic prohibited", insn->dst_reg);
 	err = v_check_reg_write(env, insn->dst_reg);
 	if (err)
 		return err;
+	if (vreg_is_ptr(dst))
+		lose_type(env, dst);
 	v = dst->v;
 	vreg_set_unknown(dst);
 	if (BPF_OP(insn->code) == BPF_NEG) {
@@ -322,11 +329,16 @@ static int move_reg(struct verifier_env *env, const struct bpf_insn *insn)
 		*dst = *src;
 		return 0;
 	}
-	if (vreg_is_ptr(src))
-		return v_reject(env, VR_PTR_OP,
-				is64 ? "R%u sign-extension part of pointer"
-				     : "R%u partial copy of pointer",
-				insn->src_reg);
+	if (vreg_is_ptr(src)) { /* part of an address: a number */
+		uint8_t was = src->type;
+
+		vreg_set_unknown(dst);
+		dst->lost_type = was;
+		dst->lost_at = env->insn_idx + 1;
+		if (!is64)
+			dst->v = scalar_zext(&dst->v, 32);
+		return 0;
+	}
 	if (is64)
 		v = scalar_sext(&src->v, (unsigned int)insn->off);
 	else

@@ -263,8 +263,8 @@ static void learn_null(struct vstate *st, uint32_t reg, bool is_null)
 
 static bool is_not_null(const struct vreg *r)
 {
-	return vreg_is_ptr(r) && !(r->flags & VF_MAYBE_NULL) && r->type != VT_PACKET_END &&
-	       !vreg_is_pkt(r);
+	return !(r->flags & VF_MAYBE_NULL) && (r->type == VT_MAP_VALUE || r->type == VT_MAP_KEY ||
+					       r->type == VT_MEM || r->type == VT_MAP);
 }
 
 /* A valid pointer against 0: decided. */

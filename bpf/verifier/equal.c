@@ -196,6 +196,9 @@ bool vstate_covers(struct verifier_env *env, struct vstate *old, struct vstate *
 
 		if (o->callsite != c->callsite || o->in_callback != c->in_callback)
 			return false;
+		/* Fewer rounds were left to the old one: it does not speak for more. */
+		if (o->callback_depth > c->callback_depth)
+			return false;
 		for (uint32_t r = 0; r < BPF_REG_10; r++)
 			if (!reg_covers(env, &o->r[r], &c->r[r], o->reg_read & (1u << r), how))
 				return false;

@@ -122,7 +122,10 @@ int v_check_packet(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t
 static int check_alignment(struct verifier_env *env, const struct vreg *r, int32_t off,
 			   uint32_t size)
 {
-	bool strict = env->strict_align;
+	const struct bpf_insn *insn = &env->prog->insns[env->insn_idx];
+	/* atomics are aligned on every machine */
+	bool atomic = BPF_CLASS(insn->code) == BPF_STX && BPF_MODE(insn->code) == BPF_ATOMIC;
+	bool strict = env->strict_align || atomic;
 	const char *what = "";
 	int64_t sum = (int64_t)r->off + off;
 	struct tnum t;
