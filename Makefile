@@ -21,6 +21,7 @@ include tools/mk/image.mk
 include tools/mk/host.mk
 include tools/mk/bpf.mk
 include tools/mk/tests.mk
+include tools/mk/linux.mk
 include tools/mk/fuzz.mk
 include tools/mk/media.mk
 

@@ -184,6 +184,24 @@ int isa_check(const struct bpf_insn *insns, uint32_t cnt, uint32_t *bad, const c
 	return 0;
 }
 
+int isa_check_opcodes(const struct bpf_insn *insns, uint32_t cnt, uint32_t *bad, const char **why)
+{
+	for (uint32_t i = 0; i < cnt; i++) {
+		bool wide = insns[i].code == (BPF_LD | BPF_IMM | BPF_DW);
+		const char *text = isa_first[insns[i].code] ? NULL : "unknown opcode";
+
+		if (wide)
+			text = wide_check(insns + i, i + 1 < cnt);
+		if (text) {
+			*bad = i;
+			*why = text;
+			return -EINVAL;
+		}
+		i += wide;
+	}
+	return 0;
+}
+
 uint32_t isa_access_size(const struct bpf_insn *insn)
 {
 	switch (BPF_SIZE(insn->code)) {

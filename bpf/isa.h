@@ -98,6 +98,13 @@ const struct isa_row *isa_find(const struct bpf_insn *insn, bool have_next, cons
 int isa_check(const struct bpf_insn *insns, uint32_t cnt, uint32_t *bad,
 	      const char **why) __must_check;
 
+/*
+ * Only what must hold in code that is never reached, too: opcodes exist, wide instructions are
+ * complete. The verifier judges the fields of what it reaches. 0 or -EINVAL.
+ */
+int isa_check_opcodes(const struct bpf_insn *insns, uint32_t cnt, uint32_t *bad,
+		      const char **why) __must_check;
+
 /* Access size in bytes of a load, store or atomic. */
 uint32_t isa_access_size(const struct bpf_insn *insn);
 /* Index of the branch target (jumps and pseudo calls), from the instruction's own index. */

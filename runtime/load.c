@@ -134,7 +134,8 @@ static int check_encoding(struct load *l)
 	const char *why;
 	uint32_t bad;
 
-	if (!isa_check(prog->orig, prog->orig_cnt, &bad, &why))
+	if (!(HAVE_VERIFIER ? isa_check_opcodes : isa_check)(prog->orig, prog->orig_cnt, &bad,
+							     &why))
 		return 0;
 	bpf_log_printf(&l->log.log, "%s\n", why);
 	bpf_log_printf(&l->log.log, "insn %u: code %02x dst r%u src r%u off %d imm %#x\n", bad,

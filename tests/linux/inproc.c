@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libbpf over a board in the same process: syscall(__NR_bpf) goes through the wire's marshalling into
- * bpf_syscall(). File descriptors are memfds; which handle one stands for is told by its inode.
+ * libbpf over a board in the same process: syscall(__NR_bpf) goes through the wire's marshalling
+ * into bpf_syscall(). File descriptors are memfds; which handle one stands for is told by its
+ * inode.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -71,10 +72,9 @@ static int new_fd(const struct bpf_obj_info *info)
 
 static long board_bpf(uint32_t cmd, uint64_t attr, uint32_t size)
 {
-	struct marshal_io io = { .peek = peek,
-				 .poke = poke,
-				 .fd_info = fd_info,
-				 .cpus = hal_cpu_count() };
+	struct marshal_io io = {
+		.peek = peek, .poke = poke, .fd_info = fd_info, .cpus = hal_cpu_count()
+	};
 	struct marshal_call mc;
 	struct wire_buf req = { 0 }, rep = { 0 };
 	struct bpf_call *call = calloc(1, sizeof(*call));

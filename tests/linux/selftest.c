@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loads programs of Linux's selftest objects and says what came of it. Each line of the standard input is a
- * test, the output a line for each:
+ * Loads programs of Linux's selftest objects and says what came of it. Each line of the standard
+ * input is a test, the output a line for each:
  *
- *   in   OBJECT PROGRAM FLAGS RUN AUX[,AUX...]     FLAGS hex (BPF_F_*), RUN 1: run it, AUX "-" for none
- *   out  OBJECT PROGRAM accept|reject ERRNO RETVAL PROCESSED
+ *   in   OBJECT PROGRAM FLAGS RUN AUX[,AUX...]     FLAGS hex (BPF_F_*), RUN 1: run it, AUX "-" for
+ * none out  OBJECT PROGRAM accept|reject ERRNO RETVAL PROCESSED
  *
- * RETVAL "-" where nothing ran or the run failed. With LOG_DIR set, a file per program holds its log. Where the
- * board is: in this process (make linux-tests' quick form) or, without INPROC, wherever bpf(2) goes.
+ * RETVAL "-" where nothing ran or the run failed. With LOG_DIR set, a file per program holds its
+ * log. Where the board is: in this process (make linux-tests' quick form) or, without INPROC,
+ * wherever bpf(2) goes.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -56,19 +57,25 @@ static void choose(struct bpf_object *obj, const struct request *r)
 	struct bpf_program *p;
 	struct bpf_map *m;
 
-	bpf_object__for_each_program(p, obj) {
+	bpf_object__for_each_program(p, obj)
+	{
 		bool main = !strcmp(bpf_program__name(p), r->program);
 
+		/* libbpf before 1.3 does not know tc/ingress and tc/egress */
+		if (bpf_program__type(p) == BPF_PROG_TYPE_UNSPEC &&
+		    !strncmp(bpf_program__section_name(p), "tc", 2))
+			bpf_program__set_type(p, BPF_PROG_TYPE_SCHED_CLS);
 		bpf_program__set_autoload(p, main || listed(r->aux, bpf_program__name(p)));
 		if (main) {
 			bpf_program__set_flags(p, r->flags | BPF_F_TEST_RND_HI32);
 			bpf_program__set_log_buf(p, log_buf, LOG_BYTES);
-			bpf_program__set_log_level(p, getenv("LOG_LEVEL") ? (unsigned int)atoi(
-								      getenv("LOG_LEVEL"))
-								: 1 | 4);
+			bpf_program__set_log_level(
+				p, getenv("LOG_LEVEL") ? (unsigned int)atoi(getenv("LOG_LEVEL"))
+						       : 1 | 4);
 		}
 	}
-	bpf_object__for_each_map(m, obj) {
+	bpf_object__for_each_map(m, obj)
+	{
 		unsigned int t = bpf_map__type(m);
 
 		if (t == BPF_MAP_TYPE_SOCKMAP || t == BPF_MAP_TYPE_SOCKHASH ||
@@ -76,7 +83,8 @@ static void choose(struct bpf_object *obj, const struct request *r)
 		    t == BPF_MAP_TYPE_CGROUP_STORAGE || t == BPF_MAP_TYPE_PERCPU_CGROUP_STORAGE ||
 		    t == BPF_MAP_TYPE_REUSEPORT_SOCKARRAY || t == BPF_MAP_TYPE_STACK_TRACE ||
 		    t == BPF_MAP_TYPE_ARENA || t == BPF_MAP_TYPE_USER_RINGBUF ||
-		    t == BPF_MAP_TYPE_DEVMAP || t == BPF_MAP_TYPE_CPUMAP)
+		    t == BPF_MAP_TYPE_STRUCT_OPS || t == BPF_MAP_TYPE_DEVMAP ||
+		    t == BPF_MAP_TYPE_CPUMAP)
 			bpf_map__set_autocreate(m, false);
 	}
 }
@@ -123,8 +131,8 @@ static void save_log(const struct request *r)
 
 	if (!getenv("LOG_DIR"))
 		return;
-	snprintf(path, sizeof(path), "%s/%s.%s.log", getenv("LOG_DIR"),
-		 base ? base + 1 : r->object, r->program);
+	snprintf(path, sizeof(path), "%s/%s.%s.log", getenv("LOG_DIR"), base ? base + 1 : r->object,
+		 r->program);
 	f = fopen(path, "w");
 	if (!f)
 		return;
