@@ -39,6 +39,7 @@ int service_start(void)
 {
 	static const struct server_ops ops = { .tx = line_tx, .console = line_text };
 	const struct rt_platform *platform = platform_get();
+	struct serial_info line;
 
 	service.rt = rt_new(platform);
 	if (!service.rt)
@@ -48,6 +49,9 @@ int service_start(void)
 	service.server = server_new(service.rt, platform, platform_get_boot_id(), &ops);
 	if (!service.server)
 		return -ENOMEM;
+	serial_get_info(&line);
+	/* Start bit, eight bits, stop bit. */
+	server_set_rate(service.server, line.baud / 10);
 	platform_note_ready();
 	server_start(service.server, hal_ktime_ns());
 	return 0;

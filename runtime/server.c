@@ -374,6 +374,11 @@ bool server_is_idle(const struct server *s)
 	return link_idle(s->link) && !s->owed;
 }
 
+void server_set_rate(struct server *s, uint64_t bytes_per_s)
+{
+	link_set_rate(s->link, bytes_per_s);
+}
+
 void server_load_stat(const struct server *s, struct board_load_stat *out)
 {
 	struct link_stats l;

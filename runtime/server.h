@@ -29,6 +29,8 @@ struct server *server_new(struct rt *rt, const struct rt_platform *platform, uin
 			  const struct server_ops *ops);
 /* Drops the session's handles. */
 void server_free(struct server *s);
+/* The line's rate, so that what is still on its way is not sent again; 0: as fast as memory. */
+void server_set_rate(struct server *s, uint64_t bytes_per_s);
 /* Send the first frame: the board is ready. */
 void server_start(struct server *s, uint64_t now_ns);
 /* Bytes from the line. Requests in them are carried out and answered before it returns. */
