@@ -55,6 +55,11 @@ static void count_end(const struct rt *rt, const struct bpf_prog *prog, const st
 	hal_irq_restore(flags);
 }
 
+static void count_checked(struct rt *rt, const struct run_ctx *rc)
+{
+	__atomic_fetch_add(&rt->knobs[KNOB_CHECKED_INSNS], (int64_t)rc->insns, __ATOMIC_RELAXED);
+}
+
 static void count_abort(const struct bpf_prog *prog)
 {
 	unsigned long flags;
@@ -82,7 +87,7 @@ int run_prepared(struct bpf_prog *prog, struct run_ctx *rc, void *r1, void *r2, 
 	const struct rt *rt = prog->rt;
 	struct entry entry = { prog, r1, r2, rc };
 	bool counted = false;
-	struct count count;
+	struct count count = { 0 };
 	int err;
 
 	rc->prog = prog;
@@ -109,6 +114,8 @@ int run_prepared(struct bpf_prog *prog, struct run_ctx *rc, void *r1, void *r2, 
 	if (counted)
 		count_begin(rt, &count);
 	err = hal_run_enter(rc, enter, &entry, ret);
+	if (rt && rc->insns)
+		count_checked(prog->rt, rc);
 	if (unlikely(err)) {
 		release_held(rc);
 		count_abort(prog);
