@@ -202,6 +202,15 @@ boot_high:
 1:	wfi
 	b	1b
 
+/* \to: not zero if the core has pointer authentication. */
+	.macro	pauth_fields to, tmp
+	mrs	\to, id_aa64isar1_el1
+	mrs	\tmp, S3_0_C0_C6_2	/* ID_AA64ISAR2_EL1 */
+	and	\to, \to, #0xff0	/* APA, API */
+	and	\tmp, \tmp, #0xf000	/* APA3 */
+	orr	\to, \to, \tmp
+	.endm
+
 /*
  * Leave whatever exception level this core started in for EL1 with the MMU off, interrupts masked.
  * Returns to x30. Uses x0 to x3. Also for secondary cores.
@@ -215,7 +224,14 @@ el1_enter:
 
 	/* EL3: non-secure, AArch64 below, HVC on, SMC off: nobody serves it. */
 	mov	x0, #0x5b1	/* RW HCE SMD RES1 NS */
-	msr	scr_el3, x0
+	mrs	x1, id_aa64mmfr0_el1
+	ubfx	x1, x1, #56, #4		/* FEAT_FGT: EL2 may write its registers */
+	cbz	x1, 1f
+	orr	x0, x0, #(1 << 27)	/* FGTEn */
+1:	pauth_fields x1, x2
+	cbz	x1, 1f
+	orr	x0, x0, #(3 << 16)	/* APK, API: no traps of pointer authentication */
+1:	msr	scr_el3, x0
 	msr	cptr_el3, xzr
 	mrs	x0, id_aa64dfr0_el1
 	ubfx	x0, x0, #8, #4
@@ -243,11 +259,7 @@ el1_enter:
 
 el2_leave:
 	mov	x0, #(1 << 31)		/* HCR_EL2.RW; with E2H = 0 before CPTR and CNTHCTL */
-	mrs	x1, id_aa64isar1_el1
-	mrs	x2, S3_0_C0_C6_2	/* ID_AA64ISAR2_EL1 */
-	and	x1, x1, #0xff0		/* APA, API */
-	and	x2, x2, #0xf000		/* APA3 */
-	orr	x1, x1, x2
+	pauth_fields x1, x2
 	cbz	x1, 1f
 	orr	x0, x0, #(3 << 40)	/* API, APK: no traps of pointer authentication */
 1:	msr	hcr_el2, x0

@@ -124,9 +124,10 @@ int command_cpu(int argc, char **argv)
 	for (unsigned int i = 0; i < cpu_count(); i++) {
 		const struct cpu *c = cpu_at(i);
 
-		console_printf("  cpu %-2u mpidr %#-10lx %-7s %10lu interrupts %6lu faults\n", i,
-			       c->mpidr, c->online ? "online" : "offline", READ_ONCE(c->irqs),
-			       READ_ONCE(c->faults));
+		console_printf("  cpu %-2u mpidr %#-10lx %-7s %10lu interrupts %6lu faults "
+			       "%6lu bytes of stack used\n",
+			       i, c->mpidr, c->online ? "online" : "offline", READ_ONCE(c->irqs),
+			       READ_ONCE(c->faults), cpu_stack_used(i));
 	}
 	return 0;
 }

@@ -82,7 +82,17 @@ void cpu_init_this(unsigned int id)
 
 	cpu->id = id;
 	cpu->mpidr = cpu_read_mpidr();
-	cpu->stack_low = STACK_TOP(id, STACK_MAIN);
+}
+
+uint64_t cpu_stack_used(unsigned int id)
+{
+	uint64_t top = STACK_TOP(id, STACK_MAIN);
+	const uint64_t *p = (const uint64_t *)(top - STACK_BYTES);
+
+	/* Stacks begin as zeros; what is below the deepest word written is still zero. */
+	while ((uint64_t)p < top && !READ_ONCE(*p))
+		p++;
+	return top - (uint64_t)p;
 }
 
 void cpu_dcache_clean_poc(const void *p, size_t bytes)

@@ -39,10 +39,9 @@ struct cpu {
 	uint64_t busy;	     /* kernel/quiesce.h */
 	uint32_t busy_depth;
 	uint32_t reserved;
-	uint64_t irqs;	    /* interrupts taken */
-	uint64_t faults;    /* faults that ended a program or a probe */
-	uint64_t insns;	    /* kernel/pmu.c */
-	uint64_t stack_low; /* lowest SP seen at an exception on the main stack */
+	uint64_t irqs;	 /* interrupts taken */
+	uint64_t faults; /* faults that ended a program or a probe */
+	uint64_t insns;	 /* kernel/pmu.c */
 };
 _Static_assert(sizeof(struct cpu) <= PERCPU_BOOT_BYTES, "fits the pages that boot code maps");
 
@@ -98,6 +97,11 @@ static __always_inline void cpu_irq_enable(void)
 {
 	__asm__ volatile("msr daifclr, #2" ::: "memory");
 }
+/* Asynchronous aborts: masked from the first instruction until somebody can report one. */
+static __always_inline void cpu_serror_enable(void)
+{
+	__asm__ volatile("msr daifclr, #4" ::: "memory");
+}
 static __always_inline bool cpu_irq_is_masked(void)
 {
 	unsigned long flags;
@@ -105,6 +109,9 @@ static __always_inline bool cpu_irq_is_masked(void)
 	__asm__ volatile("mrs %0, daif" : "=r"(flags));
 	return flags & 0x80;
 }
+
+/* Bytes of the main stack that have ever been in use. Any CPU, any time. */
+uint64_t cpu_stack_used(unsigned int id);
 
 /* Make [p, p + bytes) visible to observers with caches off, or forget what caches hold of it. */
 void cpu_dcache_clean_poc(const void *p, size_t bytes);

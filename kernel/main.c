@@ -95,6 +95,7 @@ void kernel_main(void)
 	if (ret)
 		log_warn("the console has no interrupt: error %d", ret);
 	this_cpu()->online = 1;
+	cpu_serror_enable();
 	cpu_irq_enable();
 	ret = service_start();
 	if (ret)

@@ -65,6 +65,10 @@ void service_load_initrd(void)
 
 	if (!initrd->size_bytes || !service.rt)
 		return;
+	if (!phys_is_ram(initrd->base_pa, initrd->size_bytes)) {
+		log_error("boot bundle: not in RAM");
+		return;
+	}
 	err = bundle_replay(service.rt, phys_to_virt(initrd->base_pa), initrd->size_bytes, &at);
 	if (err)
 		log_error("boot bundle: call %u failed, error %d; nothing of it was kept", at,

@@ -35,6 +35,7 @@ struct thread_call {
 	struct spinlock lock; /* of the callers */
 	void (*fn)(void *arg);
 	void *arg;
+	uint32_t caller;
 	uint32_t state;
 };
 static struct thread_call thread_calls[MAX_CPUS];
@@ -135,6 +136,7 @@ void smp_run_work(void)
 {
 	struct cpu *cpu = this_cpu();
 	struct thread_call *call = &thread_calls[cpu->id];
+	uint32_t caller;
 
 	if (__atomic_load_n(&call->state, __ATOMIC_ACQUIRE) != CALL_POSTED)
 		return;
@@ -143,7 +145,14 @@ void smp_run_work(void)
 	quiesce_enter(cpu);
 	call->fn(call->arg);
 	quiesce_leave(cpu);
+	caller = call->caller;
 	__atomic_store_n(&call->state, CALL_NONE, __ATOMIC_RELEASE);
+	irq_send(SMP_SGI_WAKE, caller);
+}
+
+static bool has_call(unsigned int cpu)
+{
+	return __atomic_load_n(&thread_calls[cpu].state, __ATOMIC_ACQUIRE) == CALL_POSTED;
 }
 
 void smp_wait(bool (*has_work)(void))
@@ -152,10 +161,23 @@ void smp_wait(bool (*has_work)(void))
 
 	/* WFI wakes for a pending interrupt even while it is masked, so that a WAKE between this
 	 * look and the WFI is not slept over. */
-	if (__atomic_load_n(&thread_calls[this_cpu()->id].state, __ATOMIC_ACQUIRE) != CALL_POSTED &&
-	    !(has_work && has_work()))
+	if (!has_call(this_cpu()->id) && !(has_work && has_work()))
 		__asm__ volatile("dsb sy; wfi" ::: "memory");
 	cpu_irq_restore(flags);
+}
+
+/* Sleep until the call is done; its CPU wakes this one. */
+static void call_wait(const struct thread_call *call)
+{
+	while (__atomic_load_n(&call->state, __ATOMIC_ACQUIRE) != CALL_NONE) {
+		unsigned long flags = cpu_irq_save();
+
+		if (!has_call(this_cpu()->id) &&
+		    __atomic_load_n(&call->state, __ATOMIC_ACQUIRE) != CALL_NONE)
+			__asm__ volatile("dsb sy; wfi" ::: "memory");
+		cpu_irq_restore(flags);
+		smp_run_work();
+	}
 }
 
 int hal_cpu_call(unsigned int cpu, void (*fn)(void *arg), void *arg)
@@ -179,12 +201,10 @@ int hal_cpu_call(unsigned int cpu, void (*fn)(void *arg), void *arg)
 	}
 	call->fn = fn;
 	call->arg = arg;
+	call->caller = this_cpu()->id;
 	__atomic_store_n(&call->state, CALL_POSTED, __ATOMIC_RELEASE);
 	irq_send(SMP_SGI_WAKE, cpu);
-	while (__atomic_load_n(&call->state, __ATOMIC_ACQUIRE) != CALL_NONE) {
-		smp_run_work();
-		spin_relax();
-	}
+	call_wait(call);
 	spin_unlock(&call->lock);
 	return 0;
 }
@@ -241,10 +261,8 @@ static int cpu_make_memory(unsigned int id)
 	if (!ret)
 		ret = map_fresh(STACK_TOP(id, STACK_EMERGENCY) - STACK_EMERGENCY_BYTES,
 				STACK_EMERGENCY_BYTES, PHYS_STACK);
-	if (!ret) {
+	if (!ret)
 		cpu_at(id)->id = id;
-		cpu_at(id)->stack_low = STACK_TOP(id, STACK_MAIN);
-	}
 	return ret;
 }
 
@@ -355,6 +373,7 @@ void smp_secondary_main(unsigned int id)
 		stop_irq(NULL, 0);
 	}
 	__atomic_store_n(&this_cpu()->online, 1, __ATOMIC_RELEASE);
+	cpu_serror_enable();
 	cpu_irq_enable();
 	for (;;) {
 		smp_run_work();

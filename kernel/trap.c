@@ -2,6 +2,7 @@
 #include "kernel/trap.h"
 
 #include "bpf/run_ctx.h"
+#include "boot/early_mmu.h"
 #include "include/err.h"
 #include "kernel/cpu.h"
 #include "kernel/irq.h"
@@ -109,6 +110,25 @@ static bool fixup_apply(struct trap_frame *f)
 	return false;
 }
 
+/*
+ * HVC and SMC are undefined where there is no level above that could serve them. The caller gets
+ * what a firmware without that service says (SMC Calling Convention: NOT_SUPPORTED).
+ */
+static bool conduit_apply(struct trap_frame *f)
+{
+	uint32_t insn;
+
+	if (ESR_EC(f->esr) != EC_UNKNOWN || f->pc < (uint64_t)__text_start ||
+	    f->pc >= (uint64_t)__text_end)
+		return false;
+	insn = *(const uint32_t *)f->pc & ~(0xffffu << 5);
+	if (insn != 0xd4000002 && insn != 0xd4000003)
+		return false;
+	f->x[0] = (uint64_t)-1;
+	f->pc += 4;
+	return true;
+}
+
 /* ---- faults of programs ---------------------------------------------------------------------- */
 
 static void run_end_fill(struct run_ctx *rc, const struct trap_frame *f)
@@ -135,6 +155,8 @@ static void handle_sync(struct trap_frame *f)
 		cpu->faults++;
 		return;
 	}
+	if (conduit_apply(f))
+		return;
 	/* A fault of an interrupt handler is not the program's that it has interrupted; a handler
 	 * that runs a program of its own has made that the current run. */
 	if (cpu->run && run_owns_fault(cpu->run)) {
@@ -150,10 +172,6 @@ static void handle_sync(struct trap_frame *f)
 void trap_handle(struct trap_frame *f);
 void trap_handle(struct trap_frame *f)
 {
-	struct cpu *cpu = this_cpu();
-
-	if (f->sp < cpu->stack_low && !f->overflow)
-		cpu->stack_low = f->sp;
 	switch (f->kind & 3) {
 	case TRAP_SYNC:
 		if (f->kind == 4) {
