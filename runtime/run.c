@@ -79,6 +79,8 @@ static void release_held(struct run_ctx *rc)
 
 		if (held->kind == RUN_HELD_SPIN_LOCK)
 			value_unlock(held->ptr);
+		else if (held->kind == RUN_HELD_RINGBUF)
+			bpf_ringbuf_commit(held->ptr, BPF_RB_NO_WAKEUP, true);
 	}
 }
 
