@@ -2,6 +2,7 @@
 #include "bpf/helper.h"
 
 #include "bpf/helpers.h"
+#include "bpf/value_lock.h"
 #include "include/barebpf_helpers.h"
 
 #define HELPER_ARGS(a1, a2, a3, a4, a5) { a1, a2, a3, a4, a5 }
@@ -65,4 +66,16 @@ bool helper_unhold(struct run_ctx *rc, enum run_held_kind kind, const void *ptr)
 		return true;
 	}
 	return false;
+}
+
+void helper_release_held(struct run_ctx *rc)
+{
+	while (rc->held_nr) {
+		const struct run_held *held = &rc->held[--rc->held_nr];
+
+		if (held->kind == RUN_HELD_SPIN_LOCK)
+			value_unlock(held->ptr);
+		else if (held->kind == RUN_HELD_RINGBUF)
+			bpf_ringbuf_commit(held->ptr, 0, true);
+	}
 }

@@ -110,6 +110,9 @@ enum helper_inline {
 #define HELPER_MAPS_PUSH    (HELPER_MAPS_QUEUE | HELPER_MAP(BLOOM_FILTER))
 #define HELPER_MAPS_RINGBUF HELPER_MAP(RINGBUF)
 #define HELPER_MAPS_PERF    HELPER_MAP(PERF_EVENT_ARRAY)
+/* None of these types exists here. */
+#define HELPER_MAPS_DEVICES                                                                        \
+	(HELPER_MAP(DEVMAP) | HELPER_MAP(DEVMAP_HASH) | HELPER_MAP(CPUMAP) | HELPER_MAP(XSKMAP))
 
 struct bpf_helper {
 	uint32_t id;

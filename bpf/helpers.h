@@ -43,3 +43,8 @@ static inline void *helper_ptr(uint64_t r)
 bool helper_hold(struct run_ctx *rc, enum run_held_kind kind, struct bpf_map *map, void *ptr);
 /* Forget it; false: it was not held. */
 bool helper_unhold(struct run_ctx *rc, enum run_held_kind kind, const void *ptr);
+/*
+ * Give back what a run still holds after it was ended: locks are released, records discarded.
+ * Interrupts are already as they were before the run.
+ */
+void helper_release_held(struct run_ctx *rc);

@@ -106,3 +106,20 @@ HELPER_DEF(probe_read_kernel_str)
 {
 	return helper_ret(probe_read_str(helper_ptr(r1), (size_t)r2, helper_ptr(r3)));
 }
+
+/* There is no user space: its addresses are all bad. */
+static uint64_t probe_user(uint64_t dst, uint64_t size)
+{
+	memset(helper_ptr(dst), 0, (size_t)size);
+	return helper_ret(-EFAULT);
+}
+
+HELPER_DEF(probe_read_user)
+{
+	return probe_user(r1, r2);
+}
+
+HELPER_DEF(probe_read_user_str)
+{
+	return probe_user(r1, r2);
+}

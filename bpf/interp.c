@@ -257,6 +257,9 @@ uint64_t interp_run_checked(struct bpf_prog *prog, void *r1, void *r2, struct ru
 	interp_frame_enter(rc, ~0u);
 	ret = interp_exec_checked(prog->interp->funcs, args, rc);
 	rc->depth--;
+	/* A lock or record was not given back. */
+	if (rc->held_nr)
+		interp_end(rc, RUN_END_BAD_CALL, ~0u);
 	return ret;
 }
 

@@ -175,7 +175,21 @@ struct bpf_map_ops {
 	void *(*ringbuf_reserve)(struct bpf_map *map, uint64_t size, uint64_t flags);
 	int (*ringbuf_output)(struct bpf_map *map, const void *data, uint64_t size, uint64_t flags);
 	uint64_t (*ringbuf_query)(struct bpf_map *map, uint64_t what);
+	/*
+	 * Perf event arrays. flags: the index, or BPF_F_CURRENT_CPU; all else is zero. output: one
+	 * sample of data and more (NULL: none); 0, -E2BIG (index), -ENOENT (no event there),
+	 * -EOPNOTSUPP (not this CPU's), -ENOSPC. read: the counter there; same errors. Context:
+	 * run.
+	 */
+	int (*perf_output)(struct bpf_map *map, uint64_t flags, const void *data, uint32_t bytes,
+			   const void *more, uint32_t more_bytes);
+	int (*perf_read)(struct bpf_map *map, uint64_t flags, struct bpf_perf_event_value *value);
 
+	/*
+	 * Key of a value of this map, for timer callbacks; *index is room for it where keys are
+	 * positions. MAP_FEAT_TIMER types only. Context: any.
+	 */
+	const void *(*key_of)(struct bpf_map *map, const void *value, uint32_t *index);
 	/* true if [addr, addr+size) lies in a live value (checked interpreter). */
 	bool (*owns_value)(struct bpf_map *map, uintptr_t addr, size_t size);
 	/* Fill *l for the JIT; kind CALL where there is nothing to inline. */

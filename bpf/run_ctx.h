@@ -76,6 +76,8 @@ struct run_ctx {
 	uint8_t seen_nr;
 	/* Checked mode: inner maps that lookups in a map of maps gave out, the newest ones. */
 	struct bpf_map *seen[RUN_SEEN_MAX];
+	const void *timer;	/* the timer whose callback this run is, or NULL */
+	unsigned long lock_irq; /* what hal_irq_save gave before the held spin lock was taken */
 	struct run_held held[RUN_HELD_MAX];
 	uint32_t held_nr;
 	uint32_t regions_nr;

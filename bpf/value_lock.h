@@ -13,16 +13,22 @@ static __always_inline bool value_trylock(uint32_t *lock)
 	return !__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE);
 }
 
+/* In the body of a loop that waits for another CPU. */
+static __always_inline void value_relax(void)
+{
+#ifdef __aarch64__
+	__asm__ volatile("yield" ::: "memory");
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
+
 /* Interrupts are masked. Context: any. */
 static __always_inline void value_lock(uint32_t *lock)
 {
 	while (!value_trylock(lock)) {
 		while (__atomic_load_n(lock, __ATOMIC_RELAXED))
-#ifdef __aarch64__
-			__asm__ volatile("yield" ::: "memory");
-#else
-			__asm__ volatile("" ::: "memory");
-#endif
+			value_relax();
 	}
 }
 

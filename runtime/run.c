@@ -2,8 +2,8 @@
 #include "runtime/run.h"
 
 #include "bpf/ctx.h"
+#include "bpf/helpers.h"
 #include "bpf/interp.h"
-#include "bpf/value_lock.h"
 #include "lib/fmt.h"
 #include "runtime/rt_int.h"
 
@@ -71,19 +71,6 @@ static void count_abort(const struct bpf_prog *prog)
 	hal_irq_restore(flags);
 }
 
-/* Give back what a run held that was ended in the middle. */
-static void release_held(struct run_ctx *rc)
-{
-	while (rc->held_nr) {
-		const struct run_held *held = &rc->held[--rc->held_nr];
-
-		if (held->kind == RUN_HELD_SPIN_LOCK)
-			value_unlock(held->ptr);
-		else if (held->kind == RUN_HELD_RINGBUF)
-			bpf_ringbuf_commit(held->ptr, BPF_RB_NO_WAKEUP, true);
-	}
-}
-
 int run_prepared(struct bpf_prog *prog, struct run_ctx *rc, void *r1, void *r2, uint64_t *ret)
 {
 	const struct rt *rt = prog->rt;
@@ -100,6 +87,7 @@ int run_prepared(struct bpf_prog *prog, struct run_ctx *rc, void *r1, void *r2, 
 	rc->deadline_ns = 0;
 	rc->insns = 0;
 	rc->insns_max = 0;
+	rc->timer = NULL;
 	rc->held_nr = 0;
 	rc->seen_nr = 0;
 	rc->checked = 0;
@@ -119,7 +107,7 @@ int run_prepared(struct bpf_prog *prog, struct run_ctx *rc, void *r1, void *r2, 
 	if (rt && rc->insns)
 		count_checked(prog->rt, rc);
 	if (unlikely(err)) {
-		release_held(rc);
+		helper_release_held(rc);
 		count_abort(prog);
 		return err;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/helpers.h"
 #include "bpf/interp.h"
 #include "bpf/verify.h"
 #include "bpf/xlate.h"
@@ -214,6 +215,7 @@ int test_prog_run(struct bpf_prog *prog, enum prog_mode mode, void *r1, void *r2
 		  struct run_ctx *rc, uint64_t *ret)
 {
 	struct entry e = { prog, mode, r1, r2, rc };
+	int err;
 
 	rc->tail_calls = 0;
 	rc->depth = 0;
@@ -221,5 +223,8 @@ int test_prog_run(struct bpf_prog *prog, enum prog_mode mode, void *r1, void *r2
 	rc->insns = 0;
 	rc->held_nr = 0;
 	rc->end = (struct run_end){ 0 };
-	return hal_run_enter(rc, enter, &e, ret);
+	err = hal_run_enter(rc, enter, &e, ret);
+	if (err)
+		helper_release_held(rc);
+	return err;
 }
