@@ -103,9 +103,12 @@ static size_t literal_at(const uint8_t *p, size_t n)
 
 void wire_put_sparse(struct wire_buf *b, const void *data, size_t n)
 {
-	const uint8_t *p = data, *end = p + n;
+	const uint8_t *p = data, *end;
 	uint8_t token;
 
+	if (!n)
+		return;
+	end = p + n;
 	while (p < end && !b->err) {
 		size_t z = zeros_at(p, (size_t)(end - p));
 		size_t l = literal_at(p + z, (size_t)(end - p) - z);
@@ -185,9 +188,12 @@ uint32_t wire_get_u32(struct wire_in *in, uint32_t max)
 
 void wire_get_sparse(struct wire_in *in, void *dst, size_t n)
 {
-	uint8_t *d = dst, *end = d + n;
+	uint8_t *d = dst, *end;
 	const uint8_t *p;
 
+	if (!n)
+		return;
+	end = d + n;
 	while (d < end && !in->err) {
 		uint64_t z = 0;
 		size_t l = 0;
