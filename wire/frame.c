@@ -92,9 +92,12 @@ static enum frame_event feed_code(struct frame_rx *rx, const uint8_t *p, size_t 
 
 	*used = run + ended;
 	if (run > FRAME_CODE_MAX - have) {
+		/* The same for bytes that come at once and one by one: the first too many ends it.
+		 */
+		*used = FRAME_CODE_MAX - have + 1;
 		rx->too_long++;
-		rx->state = ended ? FRAME_RX_DELIM : FRAME_RX_NOISE;
-		rx->len = !ended;
+		rx->state = FRAME_RX_NOISE;
+		rx->len = 1;
 		return FRAME_BAD;
 	}
 	if (!ended) {

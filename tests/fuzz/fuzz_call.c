@@ -85,6 +85,7 @@ static void name_maps(uint8_t *data, uint32_t len)
 
 static void add_buf(struct input *in, struct bpf_call *call, const struct cmd_field *f)
 {
+	unsigned int dir = cmd_ptr_dir(cmd_row(call->cmd), f->off);
 	static uint8_t bytes[4096];
 	uint32_t cap = take_num(in, 2), in_len = 0;
 	__u64 *slot = (__u64 *)(void *)(call->attr.bytes + f->off);
@@ -92,15 +93,15 @@ static void add_buf(struct input *in, struct bpf_call *call, const struct cmd_fi
 	if (cap == 0xffff)
 		return; /* NULL */
 	cap %= sizeof(bytes) + 1;
-	if (f->dir & CMD_IN) {
+	if (dir & CMD_IN) {
 		in_len = (uint32_t)take(in, bytes, cap);
-		if (!(f->dir & CMD_OUT))
+		if (!(dir & CMD_OUT))
 			cap = in_len;
 		if (call->cmd == BPF_PROG_LOAD && f->off == offsetof(union bpf_attr, insns))
 			name_maps(bytes, in_len);
 	}
 	*slot = 0;
-	if (bpf_call_add_buf(call, slot, bytes, in_len, cap, f->dir & CMD_OUT))
+	if (bpf_call_add_buf(call, slot, bytes, in_len, cap, dir & CMD_OUT))
 		*slot = 1;
 }
 
