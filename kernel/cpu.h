@@ -43,7 +43,7 @@ struct cpu {
 	uint64_t faults; /* faults that ended a program or a probe */
 	uint64_t insns;	 /* kernel/pmu.c */
 };
-_Static_assert(sizeof(struct cpu) <= PERCPU_BOOT_BYTES, "fits the pages that boot code maps");
+_Static_assert(sizeof(struct cpu) <= PERCPU_HEAP_OFFSET, "ends before the heap's caches");
 
 /* This CPU. Does not change within a thread. Context: any. */
 static __always_inline struct cpu *this_cpu(void)

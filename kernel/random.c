@@ -9,12 +9,17 @@
 
 #define KEY_WORDS 8
 
+#define BATCH_BLOCKS 4
+#define BLOCK_WORDS  16
+
+/* A batch of blocks: the first 32 bytes are the next key, the rest is handed out from its end. */
 struct generator {
-	uint32_t key[KEY_WORDS];
-	uint64_t out[4]; /* the half of a block that is not the next key */
-	unsigned int left;
+	uint32_t batch[BATCH_BLOCKS * BLOCK_WORDS];
+	unsigned int left; /* words of the batch not handed out yet, and not of the key */
 };
 static struct generator generators[MAX_CPUS] __aligned(64);
+/* From CPU 0, which has gathered more, for the others. */
+static uint64_t seeds[MAX_CPUS][4];
 
 static __always_inline uint32_t rotate(uint32_t v, unsigned int n)
 {
@@ -35,7 +40,8 @@ static __always_inline void quarter(uint32_t *x, unsigned int a, unsigned int b,
 }
 
 /* The ChaCha block function (RFC 8439 section 2.3) with 8 rounds. */
-static void chacha8(const uint32_t key[KEY_WORDS], const uint32_t input[4], uint32_t out[16])
+static void chacha8(const uint32_t key[KEY_WORDS], const uint32_t input[4],
+		    uint32_t out[BLOCK_WORDS])
 {
 	uint32_t x[16] = { 0x61707865, 0x3320646e, 0x79622d32, 0x6b206574 };
 	uint32_t start[16];
@@ -57,28 +63,32 @@ static void chacha8(const uint32_t key[KEY_WORDS], const uint32_t input[4], uint
 		out[i] = x[i] + start[i];
 }
 
-/* One block: half of it replaces the key, so that earlier outputs cannot be computed any more. */
-static void refill(struct generator *g, const uint32_t input[4])
+/* The old key is overwritten, so that earlier outputs cannot be computed any more. */
+static void refill(struct generator *g, uint64_t a, uint64_t b)
 {
-	uint32_t block[16];
+	uint32_t key[KEY_WORDS];
+	uint32_t input[4] = { 0, (uint32_t)a, (uint32_t)(a >> 32), (uint32_t)b };
 
-	chacha8(g->key, input, block);
-	memcpy(g->key, block, sizeof(g->key));
-	memcpy(g->out, block + KEY_WORDS, sizeof(g->out));
-	g->left = ARRAY_SIZE(g->out);
+	memcpy(key, g->batch, sizeof(key));
+	for (input[0] = 0; input[0] < BATCH_BLOCKS; input[0]++)
+		chacha8(key, input, g->batch + input[0] * BLOCK_WORDS);
+	g->left = ARRAY_SIZE(g->batch) - KEY_WORDS;
+	memset(key, 0, sizeof(key));
 }
 
 uint64_t hal_random_u64(void)
 {
-	static const uint32_t none[4];
 	unsigned long flags = cpu_irq_save();
 	struct generator *g = &generators[this_cpu()->id];
+	uint32_t *word;
 	uint64_t v;
 
 	if (g->left == 0)
-		refill(g, none);
-	v = g->out[--g->left];
-	g->out[g->left] = 0;
+		refill(g, 0, 0);
+	g->left -= 2;
+	word = g->batch + KEY_WORDS + g->left;
+	v = (uint64_t)word[1] << 32 | word[0];
+	word[0] = word[1] = 0;
 	cpu_irq_restore(flags);
 	return v;
 }
@@ -94,14 +104,6 @@ static bool read_rndr(uint64_t *v)
 	return !fail;
 }
 
-static void absorb(struct generator *g, uint64_t a, uint64_t b)
-{
-	const uint32_t input[4] = { (uint32_t)a, (uint32_t)(a >> 32), (uint32_t)b,
-				    (uint32_t)(b >> 32) };
-
-	refill(g, input);
-}
-
 void random_init_cpu(const void *seed, size_t bytes)
 {
 	struct generator *g = &generators[this_cpu()->id];
@@ -110,14 +112,17 @@ void random_init_cpu(const void *seed, size_t bytes)
 	for (size_t at = 0; at < bytes; at += sizeof(v)) {
 		v = 0;
 		memcpy(&v, (const uint8_t *)seed + at, MIN(bytes - at, sizeof(v)));
-		absorb(g, v, at);
+		refill(g, v, at);
 	}
 	for (unsigned int i = 0; i < 4; i++)
 		if (read_rndr(&v))
-			absorb(g, v, i);
-	/* The other CPUs start from what CPU 0 has gathered. */
+			refill(g, v, i);
 	if (this_cpu()->id != 0)
-		absorb(g, generators[0].out[0], generators[0].out[1]);
-	absorb(g, SYSREG_READ(cntvct_el0), this_cpu()->mpidr);
-	g->left = 0;
+		for (unsigned int i = 0; i < ARRAY_SIZE(seeds[0]); i++)
+			refill(g, seeds[this_cpu()->id][i], i);
+	refill(g, SYSREG_READ(cntvct_el0), this_cpu()->mpidr);
+	if (this_cpu()->id == 0)
+		for (unsigned int i = 0; i < MAX_CPUS * ARRAY_SIZE(seeds[0]); i++)
+			seeds[i / ARRAY_SIZE(seeds[0])][i % ARRAY_SIZE(seeds[0])] =
+				hal_random_u64();
 }

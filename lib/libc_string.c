@@ -129,6 +129,10 @@ static unsigned char *zero_lines(unsigned char *d, size_t *n)
 		store(d + i, 0);
 	d += head;
 	*n -= head;
+	for (; *n >= 4 * line; *n -= 4 * line, d += 4 * line)
+		__asm__ volatile("dc zva, %0; dc zva, %1; dc zva, %2; dc zva, %3" ::"r"(d),
+				 "r"(d + line), "r"(d + 2 * line), "r"(d + 3 * line)
+				 : "memory");
 	for (; *n >= line; *n -= line, d += line)
 		__asm__ volatile("dc zva, %0" ::"r"(d) : "memory");
 	return d;

@@ -59,10 +59,32 @@ static __always_inline bool spin_is_locked(const struct spinlock *l)
 	       __atomic_load_n(&l->owner, __ATOMIC_RELAXED);
 }
 
+/* hal_irq_save and hal_irq_restore, without a call where this is the board. */
+static __always_inline unsigned long spin_irq_save(void)
+{
+#ifdef BAREBPF_IMAGE
+	unsigned long flags;
+
+	__asm__ volatile("mrs %0, daif; msr daifset, #2" : "=r"(flags)::"memory");
+	return flags;
+#else
+	return hal_irq_save();
+#endif
+}
+
+static __always_inline void spin_irq_restore(unsigned long flags)
+{
+#ifdef BAREBPF_IMAGE
+	__asm__ volatile("msr daif, %0" ::"r"(flags) : "memory");
+#else
+	hal_irq_restore(flags);
+#endif
+}
+
 /* With interrupts masked while held; returns what spin_unlock_irqrestore takes. Context: any. */
 static __always_inline unsigned long spin_lock_irqsave(struct spinlock *l)
 {
-	unsigned long flags = hal_irq_save();
+	unsigned long flags = spin_irq_save();
 
 	spin_lock(l);
 	return flags;
@@ -71,5 +93,5 @@ static __always_inline unsigned long spin_lock_irqsave(struct spinlock *l)
 static __always_inline void spin_unlock_irqrestore(struct spinlock *l, unsigned long flags)
 {
 	spin_unlock(l);
-	hal_irq_restore(flags);
+	spin_irq_restore(flags);
 }

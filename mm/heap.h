@@ -7,6 +7,8 @@
  *   slab (16 KB)     | header | object | object | ... |
  *   large object     | header | object ... to the end of the last page |
  *
+ * Each CPU keeps a few free objects of each class at hand, so that most requests take no lock.
+ *
  * Freeing what was not handed out (a wild pointer, the same one twice) stops the kernel.
  * Context: any.
  */
@@ -31,10 +33,10 @@ struct heap_stats {
 	uint64_t used_bytes; /* of all live objects, as large as they really are */
 	uint64_t used_objects;
 	uint64_t backing_bytes; /* pages that stand behind them */
-	uint64_t allocs;	/* since boot */
-	uint64_t failures;	/* requests refused for want of memory */
+	uint64_t fills;	   /* times a CPU had no small object at hand and took some from slabs */
+	uint64_t failures; /* requests refused for want of memory */
 };
-/* Consistent per object; objects in flight on other CPUs may or may not count. */
+/* Exact while no CPU allocates or frees. */
 void heap_get_stats(struct heap_stats *out);
 
 /* Let the n-th next allocation fail, once (0: none). For tests. */

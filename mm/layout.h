@@ -90,8 +90,10 @@
 #define PERCPU_BASE   LAYOUT_UL(0xffffffffa0000000)
 #define PERCPU_STRIDE LAYOUT_UL(0x04000000)
 #define PERCPU_END    (PERCPU_BASE + PERCPU_STRIDE * MAX_CPUS)
-/* Start of each area: struct cpu; mapped before anything else can be allocated. */
-#define PERCPU_BOOT_BYTES LAYOUT_UL(0x1000)
+/* Start of each area, mapped before anything else can be allocated: struct cpu, and from this
+ * offset on the heap's caches. */
+#define PERCPU_BOOT_BYTES  LAYOUT_UL(0x1000)
+#define PERCPU_HEAP_OFFSET LAYOUT_UL(0x200)
 
 /*
  * A stack slot is 64 KB and 64 KB aligned. With bit STACK_BIT of SP set, SP is inside the stack;

@@ -19,5 +19,14 @@ static __always_inline void *percpu_ptr(void *base, unsigned int cpu)
 	return (char *)base + cpu * PERCPU_STRIDE;
 }
 
+/* Start of this CPU's area. Stable while interrupts are masked. */
+static __always_inline char *percpu_this_area(void)
+{
+	char *area;
+
+	__asm__("mrs %0, tpidr_el1" : "=r"(area));
+	return area;
+}
+
 /* Bytes handed out, per CPU. */
 uint64_t percpu_used_bytes(void);
