@@ -2,6 +2,7 @@
 /* Console commands about programs, maps and settings. */
 #include <string.h>
 
+#include "bpf/ctx.h"
 #include "bpf/map.h"
 #include "bpf/prog.h"
 #include "include/err.h"
@@ -40,6 +41,7 @@ static void sum_stats(const struct bpf_prog *prog, struct prog_stats *sum)
 int command_progs(int argc, char **argv)
 {
 	struct rt *rt = get_rt();
+	const struct prog_type *type;
 	struct prog_stats sum;
 	uint32_t id = 0;
 
@@ -48,17 +50,19 @@ int command_progs(int argc, char **argv)
 		return -EINVAL;
 	if (!rt)
 		return -ENODEV;
-	console_printf(
-		"    id  name             type  mode     insns  maps        runs     ns/run\n");
+	console_printf("    id  name             type            mode     insns  maps        runs  "
+		       "   ns/run\n");
 	while (rt_next_id(rt, RT_PROG, id, &id) == 0) {
 		const struct bpf_prog *prog = rt_by_id(rt, RT_PROG, id);
 
 		if (!prog)
 			continue;
 		sum_stats(prog, &sum);
-		console_printf("%6u  %-16.16s %4u  %-7s %6u  %4u  %10lu %10lu%s\n", id, prog->name,
-			       (unsigned int)prog->type, mode_names[prog->mode], prog->insn_cnt,
-			       prog->map_cnt, sum.runs, sum.runs ? sum.run_ns / sum.runs : 0,
+		type = prog_type_get(prog->type);
+		console_printf("%6u  %-16.16s %-14s  %-7s %6u  %4u  %10lu %10lu%s\n", id,
+			       prog->name, type ? type->name : "?", mode_names[prog->mode],
+			       prog->insn_cnt, prog->map_cnt, sum.runs,
+			       sum.runs ? sum.run_ns / sum.runs : 0,
 			       sum.aborts ? "  aborted runs" : "");
 	}
 	return 0;

@@ -10,7 +10,8 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(__file__))
 from machine import (DEPS, IMAGE, RASPI4B, READY, ROOT, VIRT, Machine,  # noqa: E402
-                     check, check_equal, check_text, run_tests)
+                     check, check_bundle_loaded, check_equal, check_nothing_loaded, check_text,
+                     make_bundle, run_tests)
 
 
 def virt(options="", cpu="cortex-a72", smp=4, mem=512):
@@ -70,17 +71,18 @@ def make_disk(folder, bundle):
 
 
 def make_initrd(folder):
-    """A file that is no bundle: the board must find it, refuse it and go on."""
     path = os.path.join(folder, "initrd")
-    with open(path, "wb") as f:
-        f.write(b"not a bundle\n" * 1000)
+    make_bundle(path)
     return path
 
 
-def check_initrd(m, board):
-    check_text(m.seen.decode(errors="replace"), "error: boot bundle: .*nothing of it was kept")
-    match = check_text(board, r"initrd +0x([0-9a-f]+) - 0x([0-9a-f]+)")
-    check_equal(int(match[2], 16) - int(match[1], 16) + 1, 13000, "length of the initrd")
+def check_initrd(m, folder):
+    """The bundle was found where the loader has put it, and replayed."""
+    size = os.path.getsize(os.path.join(folder, "initrd"))
+    check_text(m.seen.decode(errors="replace"), f"boot bundle: loaded, {size} bytes")
+    match = check_text(m.command("board"), r"initrd +0x([0-9a-f]+) - 0x([0-9a-f]+)")
+    check_equal(int(match[2], 16) - int(match[1], 16) + 1, size, "length of the initrd")
+    check_bundle_loaded(m)
 
 
 def test_initrd():
@@ -88,7 +90,24 @@ def test_initrd():
         for args in (VIRT, RASPI4B):
             with Machine([*args, "-initrd", make_initrd(folder)], append="") as m:
                 m.boot()
-                check_initrd(m, m.command("board"))
+                check_initrd(m, folder)
+                check_equal(m.power_off(1), 1, "exit status")
+
+
+def test_bad_initrd():
+    """Not a bundle, cut short, damaged: said, nothing kept, and the board is there all the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(make_initrd(folder), "rb") as f:
+            good = f.read()
+        damaged = bytearray(good)
+        damaged[len(good) // 2] ^= 1
+        for data in (b"not a bundle\n" * 1000, good[:-7], bytes(damaged), b"\0"):
+            path = os.path.join(folder, "bad")
+            with open(path, "wb") as f:
+                f.write(data)
+            with Machine([*VIRT, "-initrd", path], append="") as m:
+                check_text(m.boot(), "error: boot bundle: .*nothing of it was kept")
+                check_nothing_loaded(m)
                 check_equal(m.power_off(1), 1, "exit status")
 
 
@@ -101,18 +120,18 @@ def test_u_boot_virt():
                                     (virt(",virtualization=on"), 2, "PSCI by SMC")):
             with Machine([*machine, *args], kernel=None) as m:
                 m.expect("Starting kernel", 40)
-                board = check_machine_after_firmware(m, el, "GICv2", method, 512)
+                board = check_machine_after_firmware(m, folder, el, "GICv2", method, 512)
                 check_text(board, "boot arguments: arg=disk semihosting")
                 check_equal(m.power_off(6), 6, "exit status")
 
 
-def check_machine_after_firmware(m, el, gic, method, mb):
+def check_machine_after_firmware(m, folder, el, gic, method, mb):
     m.boot(40)
     check_text(m.seen.decode(errors="replace"), rf"memory: {mb} MB")
     board = m.command("board")
     check_text(board, rf"entered at EL{el}")
     check_text(board, rf"interrupts by {gic}, cores by {method}")
-    check_initrd(m, board)
+    check_initrd(m, folder)
     check_equal(m.command("cpu").count(" online "), 4, "cores online")
     return board
 
@@ -122,7 +141,7 @@ def test_u_boot_raspi4b():
         disk = make_disk(folder, make_initrd(folder))
         args = [*RASPI4B, "-drive", f"file={disk},format=raw,if=sd"]
         with Machine(args, kernel=DEPS / "u-boot/rpi4.bin") as m:
-            board = check_machine_after_firmware(m, 2, "GICv2", "spin table", 960)
+            board = check_machine_after_firmware(m, folder, 2, "GICv2", "spin table", 960)
             check_text(board, "boot arguments: .*arg=disk semihosting")
             check_equal(m.power_off(6), 6, "exit status")
 
@@ -136,7 +155,7 @@ def test_tfa_raspi4b():
             args = f.read().split("\n")[:-1]
         with Machine(args, kernel=None) as m:
             m.expect("BL31", 20)
-            board = check_machine_after_firmware(m, 2, "GICv2", "PSCI by SMC", r"9\d\d")
+            board = check_machine_after_firmware(m, folder, 2, "GICv2", "PSCI by SMC", r"9\d\d")
             check_text(board, r"firmware +0 - 0x[0-9a-f]+")
             check_equal(m.power_off(6), 6, "exit status")
 

@@ -13,8 +13,9 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from machine import (PROMPT, RASPI4B, VIRT, Machine, check, check_equal,  # noqa: E402
-                     check_text, run_tests)
+from machine import (PROMPT, RASPI4B, VIRT, Machine, check,  # noqa: E402
+                     check_bundle_loaded, check_equal, check_nothing_loaded, check_text,
+                     make_bundle, run_tests)
 
 # port: QEMU's arguments, number of its serial port, boot arguments, driver
 PORTS = {
@@ -151,14 +152,21 @@ def send_by_ymodem(m, path):
 
 
 def ymodem(port, size):
-    data = random.Random(size).randbytes(size)
-    with tempfile.NamedTemporaryFile(prefix="bundle") as f, Port(port) as m:
-        f.write(data)
-        f.flush()
-        status, messages = send_by_ymodem(m, f.name)
+    """A bundle is loaded; a file of this size, which is none, is received whole and refused."""
+    with tempfile.TemporaryDirectory() as folder, Port(port) as m:
+        bundle, noise = os.path.join(folder, "boot.bundle"), os.path.join(folder, "noise")
+        with open(noise, "wb") as f:
+            f.write(random.Random(size).randbytes(size))
+        status, messages = send_by_ymodem(m, noise)
         check_equal(status, 0, f"sz's exit status ({messages})")
-        m.expect(rf"received {os.path.basename(f.name)}, {size} bytes\r\n.*" + PROMPT, 20)
-        check_text(m.command("nonsense"), "no such command")
+        m.expect(rf"received noise, {size} bytes\r\n"
+                 r"noise: call 0 failed, error \d+; nothing of it was kept\r\n" + PROMPT, 20)
+        check_nothing_loaded(m)
+        size = make_bundle(bundle)
+        status, messages = send_by_ymodem(m, bundle)
+        check_equal(status, 0, f"sz's exit status ({messages})")
+        m.expect(rf"received boot.bundle, {size} bytes\r\n.*boot.bundle loaded\r\n" + PROMPT, 20)
+        check_bundle_loaded(m)
         check_equal(m.power_off(8), 8, "exit status")
 
 

@@ -184,6 +184,30 @@ def check_text(text, pattern):
     return match
 
 
+def make_bundle(path):
+    """A bundle of two objects: two maps, four programs. Returns its size."""
+    objects = [BUILD / "bench" / (name + ".bpf.o") for name in ("hash8", "array_lookup")]
+    subprocess.run([BUILD / "host/barebpf", "bundle", *objects, "-o", path], check=True,
+                   stdout=subprocess.DEVNULL)
+    return os.path.getsize(path)
+
+
+def check_bundle_loaded(machine):
+    """The console lists what make_bundle()'s bundle holds, and nothing else."""
+    progs = machine.command("progs").splitlines()[1:]
+    check_equal([line.split()[:2] for line in progs],
+                [["1", "init"], ["2", "bench"], ["3", "init"], ["4", "bench"]], "programs")
+    maps = machine.command("maps").splitlines()[1:]
+    check_equal([line.split()[:6] for line in maps],
+                [["1", "h", "hash", "8", "8", "256"], ["2", "arr", "array", "4", "8", "64"]],
+                "maps")
+
+
+def check_nothing_loaded(machine):
+    check_equal(len(machine.command("progs").splitlines()), 1, "lines about programs")
+    check_equal(len(machine.command("maps").splitlines()), 1, "lines about maps")
+
+
 def run_tests(tests):
     """tests: (name, function) pairs. Arguments choose by substring. Exits."""
     failed = ran = 0
