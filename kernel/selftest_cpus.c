@@ -10,6 +10,7 @@
 #include "kernel/smp.h"
 #include "kernel/time.h"
 #include "lib/spinlock.h"
+#include "mm/heap.h"
 
 /* ---- timers ---------------------------------------------------------------------------------- */
 
@@ -175,6 +176,77 @@ static void lock_check(struct selftest *t, uint32_t others)
 			      !spin_trylock(&cpus.lock));
 }
 
+/*
+ * Objects are allocated on one CPU, filled, handed over in a common table and freed by whoever
+ * takes them out. Each word of an object holds its size and its address.
+ */
+#define SLOTS 64
+static uint64_t *slots[SLOTS];
+
+static void object_fill(uint64_t *p, size_t words)
+{
+	for (size_t i = 0; i < words; i++)
+		p[i] = (uint64_t)p ^ words;
+}
+
+static bool object_is_intact(const uint64_t *p)
+{
+	size_t words = (size_t)(p[0] ^ (uint64_t)p);
+
+	if (words == 0 || words > 512)
+		return false;
+	for (size_t i = 0; i < words; i++)
+		if (p[i] != ((uint64_t)p ^ words))
+			return false;
+	return true;
+}
+
+static void exchange(void *arg)
+{
+	(void)arg;
+	while (!__atomic_load_n(&cpus.go, __ATOMIC_ACQUIRE))
+		spin_relax();
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		uint64_t r = hal_random_u64();
+		size_t words = 1 + (r >> 8) % (r & 7 ? 40 : 512);
+		uint64_t *p = hal_alloc_atomic(words * sizeof(*p)), *old;
+
+		if (p)
+			object_fill(p, words);
+		old = __atomic_exchange_n(&slots[(r >> 32) % SLOTS], p, __ATOMIC_ACQ_REL);
+		if (old && !object_is_intact(old))
+			__atomic_fetch_add(&cpus.wrong, 1, __ATOMIC_RELAXED);
+		hal_free_atomic(old);
+	}
+	__atomic_fetch_add(&cpus.done, 1, __ATOMIC_RELEASE);
+}
+
+static void heap_exchange_check(struct selftest *t, uint32_t others)
+{
+	struct heap_stats before, after;
+	uint32_t n = 1;
+
+	heap_get_stats(&before);
+	cpus.go = cpus.done = 0;
+	for (unsigned int i = 0; i < cpu_count(); i++)
+		if (others & 1u << i) {
+			SELF_CHECK(t, smp_call(i, exchange, NULL, false) == 0);
+			n++;
+		}
+	__atomic_store_n(&cpus.go, 1, __ATOMIC_RELEASE);
+	exchange(NULL);
+	while (__atomic_load_n(&cpus.done, __ATOMIC_ACQUIRE) < n)
+		spin_relax();
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		SELF_CHECK(t, !slots[i] || object_is_intact(slots[i]));
+		hal_free_atomic(slots[i]);
+		slots[i] = NULL;
+	}
+	heap_get_stats(&after);
+	SELF_CHECK(t, before.used_bytes == after.used_bytes &&
+			      before.used_objects == after.used_objects);
+}
+
 /* A run on another CPU that lasts until it is released. */
 static uint64_t hold(void *arg)
 {
@@ -278,6 +350,7 @@ void selftest_cpus(struct selftest *t)
 	SELF_CHECK(t, smp_call(hal_cpu_id(), who_am_i, NULL, true) == -EINVAL);
 	smp_sync_code();
 	lock_check(t, others);
+	heap_exchange_check(t, others);
 	if (others) {
 		unsigned int other = (unsigned int)__builtin_ctz(others);
 
