@@ -27,7 +27,8 @@ EOF
 echo "uart=pl011 baud=115200" > "$dir/cmdline.txt"
 if [ -n "$bundle" ]; then
 	cp "$bundle" "$dir/bundle"
-	echo "initramfs bundle followkernel" >> "$dir/config.txt"
+	# A fixed place: right behind the kernel's file lies memory that the image takes for itself.
+	echo "initramfs bundle 0x3000000" >> "$dir/config.txt"
 fi
 
 cat > "$dir/README.txt" <<EOF

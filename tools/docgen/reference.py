@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables of docs/reference.md: knobs, helpers, map types."""
+"""Tables of docs/reference.md: knobs, helpers, map types, console commands."""
 import re
 
 from docgen import def_rows, table, unquote
@@ -19,6 +19,15 @@ def knobs():
         only = " (read only)" if bits == "1" else ""
         high = re.sub(r"(?<=\d)[ul]+\b", "", high)
         out.append(f"| `{unquote(name)}` | {default} | {low} … {high} | {unquote(text)}{only} |")
+    return out
+
+
+@table("console-commands")
+def console_commands():
+    out = ["| command | arguments | what it does |", "|---|---|---|"]
+    for name, args, text in def_rows("kernel/commands.def", "COMMAND"):
+        args = f"`{unquote(args)}`" if unquote(args) else "–"
+        out.append(f"| `{name}` | {args} | {unquote(text)} |")
     return out
 
 
