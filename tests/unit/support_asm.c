@@ -290,7 +290,7 @@ static bool split(struct assembly *a, const char *text)
 			for (end = line + strlen(line);
 			     end > line && isspace((unsigned char)end[-1]);)
 				*--end = '\0';
-			while ((colon = strchr(p, ':')) && !strchr(p, '[')) {
+			while ((colon = strchr(p, ':')) && strcspn(p, "[") > (size_t)(colon - p)) {
 				struct label *l = &a->labels[a->label_nr++];
 
 				snprintf(l->name, sizeof(l->name), "%.*s", (int)(colon - p), p);
