@@ -189,6 +189,14 @@ static int dump_singly(struct dump *d, int fd)
 
 /* ---- shape ---- */
 
+static bool is_section(const struct dump *d)
+{
+	const struct btf_type *t =
+		d->btf ? btf__type_by_id(d->btf, d->info.btf_value_type_id) : NULL;
+
+	return t && btf_is_datasec(t) && d->info.max_entries == 1;
+}
+
 static int dump_prepare(struct dump *d, int fd)
 {
 	uint32_t len = sizeof(d->info);
@@ -210,6 +218,9 @@ static int dump_prepare(struct dump *d, int fd)
 		     has_index(d->info.type), &d->key);
 	btf_cells_of(d->btf, d->info.btf_value_type_id, "value", d->info.value_size,
 		     holds_ids(d->info.type), &d->value);
+	/* Global variables: there is one element. */
+	if (is_section(d))
+		d->key.nr = 0;
 	return 0;
 }
 

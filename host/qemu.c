@@ -302,7 +302,7 @@ int qemu_wait(struct qemu_board *b, unsigned int timeout_ms)
 {
 	for (unsigned int ms = 0; ms <= timeout_ms; ms += 10) {
 		qemu_refresh(b);
-		if (!b->pid && (b->status >= 0 || ms > 500))
+		if (!b->pid && (b->status >= 0 || ms > 3000))
 			return 0;
 		nap_ms(10);
 	}

@@ -28,7 +28,7 @@ OUT = ROOT / "build" / "test"
 JOBS = os.cpu_count() or 1
 RESULT = re.compile(r"(ok|not ok|skip) +(\S.*)")
 BUILD_TARGETS = "all bench-objects test-bpf-objects unit-build-host unit-build-a64 " \
-    "fuzz-build disk sdcard"
+    "fuzz-build hostboard disk sdcard"
 
 
 class Program:

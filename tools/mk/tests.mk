@@ -107,7 +107,7 @@ test: setup
 	@$(PYTHON) tools/test.py --make '$(MAKE)' all
 
 ## target: only the tests that boot boards in QEMU
-target: all test-bpf-objects disk
+target: all test-bpf-objects hostboard disk
 	@$(PYTHON) tools/test.py target
 
 ## lint: style, layers, sizes, licences, registers, generated docs
