@@ -21,11 +21,13 @@
 
 struct timer_state {
 	struct hal_timer hal;
-	struct bpf_map *map;
+	struct bpf_map *map; /* reference: an interrupt may be about to use it */
 	uint8_t *value;
 	uint64_t callback;
 	struct bpf_prog *prog; /* reference, or NULL: no callback */
 	uint32_t running_on;   /* CPU plus 1; 0: callback not running */
+	uint32_t lock;	       /* callback, prog, stopped and arming; inside the slot's */
+	uint8_t stopped;       /* the value is gone: never armed or called again */
 	struct hal_deferred reap;
 };
 
@@ -63,11 +65,15 @@ static uint64_t fire_call(void *arg)
 {
 	const struct fired *f = arg;
 	struct bpf_map *map = f->t->map;
-	uint32_t index;
-	const void *key = map->ops->key_of(map, f->t->value, &index);
 	struct run_ctx *rc = hal_run_current();
+	const void *key;
+	uint32_t index;
 	uint64_t ret;
 
+	/* From here on a grace period waits for us: the value, if it is not gone yet, stays. */
+	if (__atomic_load_n(&f->t->stopped, __ATOMIC_SEQ_CST))
+		return 0;
+	key = map->ops->key_of(map, f->t->value, &index);
 	interp_region_push(rc, (uintptr_t)key, map->key_size, false);
 	ret = bpf_call_function(f->callback, (uintptr_t)map, (uintptr_t)key, (uintptr_t)f->t->value,
 				0, 0);
@@ -93,27 +99,59 @@ static void fire_run(struct timer_state *t, uint64_t callback, struct bpf_prog *
 	helper_release_held(&rc);
 }
 
-/* Interrupt, interrupts masked. The slot may be gone; the state is not, until the grace is over. */
+/* Apart by this much, if it fires while its callback runs on another CPU. */
+#define AGAIN_NS 10000
+
+/* Claim the run of the callback: a reference on its program, or NULL. */
+static struct bpf_prog *fire_begin(struct timer_state *t, uint64_t *callback)
+{
+	struct bpf_prog *prog;
+	uint32_t idle = 0;
+
+	value_lock(&t->lock);
+	prog = t->stopped ? NULL : t->prog;
+	if (prog && !__atomic_compare_exchange_n(&t->running_on, &idle, hal_cpu_id() + 1, false,
+						 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+		hal_timer_arm(&t->hal, hal_ktime_ns() + AGAIN_NS);
+		prog = NULL;
+	}
+	if (prog) {
+		bpf_prog_ref(prog);
+		*callback = t->callback;
+	}
+	value_unlock(&t->lock);
+	return prog;
+}
+
+/* Interrupt, interrupts masked. The value may be gone; the state is not, until the grace is over.
+ */
 static void timer_fire(struct hal_timer *hal)
 {
 	struct timer_state *t = container_of(hal, struct timer_state, hal);
-	struct timer_slot *slot = (void *)(t->value + t->map->timer_off);
-	struct bpf_prog *prog = NULL;
-	uint64_t callback = 0;
+	uint64_t callback;
+	struct bpf_prog *prog = fire_begin(t, &callback);
 
-	value_lock(&slot->lock);
-	if (slot->state == t && t->prog) {
-		prog = t->prog;
-		bpf_prog_ref(prog);
-		callback = t->callback;
-		__atomic_store_n(&t->running_on, hal_cpu_id() + 1, __ATOMIC_RELEASE);
-	}
-	value_unlock(&slot->lock);
 	if (!prog)
 		return;
 	fire_run(t, callback, prog);
-	__atomic_store_n(&t->running_on, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->running_on, 0, __ATOMIC_SEQ_CST);
 	bpf_prog_put(prog);
+}
+
+/* Slot locked, or the state in no slot any more. Returns what was there, to be put. */
+static struct bpf_prog *set_callback(struct timer_state *t, struct bpf_prog *prog,
+				     uint64_t callback, bool stop)
+{
+	struct bpf_prog *old;
+
+	value_lock(&t->lock);
+	old = t->prog;
+	t->prog = prog;
+	t->callback = callback;
+	if (stop)
+		__atomic_store_n(&t->stopped, 1, __ATOMIC_SEQ_CST);
+	value_unlock(&t->lock);
+	return old;
 }
 
 /* ---- helpers --------------------------------------------------------------------------------- */
@@ -149,11 +187,18 @@ HELPER_DEF(timer_init)
 		err = -EBUSY;
 	else if (!t)
 		err = -ENOMEM;
-	/* Nobody could delete the value any more, and with it the timer. */
-	else if (!__atomic_load_n(&map->urefs, __ATOMIC_ACQUIRE))
-		err = -EPERM;
 	else
-		slot->state = t;
+		__atomic_store_n(&slot->state, t, __ATOMIC_SEQ_CST);
+	/*
+	 * Nobody could delete the value any more, and with it the timer. The last handle may go
+	 * just now: either its owner sees the timer, or we see that.
+	 */
+	if (!err && !__atomic_load_n(&map->urefs, __ATOMIC_SEQ_CST)) {
+		slot->state = NULL;
+		err = -EPERM;
+	}
+	if (!err)
+		bpf_map_ref(map);
 	slot_unlock(slot, irq);
 	if (err)
 		hal_free_atomic(t);
@@ -176,9 +221,7 @@ HELPER_DEF(timer_set_callback)
 		err = -EPERM;
 	} else {
 		bpf_prog_ref(prog);
-		old = slot->state->prog;
-		slot->state->prog = prog;
-		slot->state->callback = r2;
+		old = set_callback(slot->state, prog, r2, false);
 	}
 	slot_unlock(slot, irq);
 	if (old)
@@ -199,10 +242,13 @@ HELPER_DEF(timer_start)
 	if (r3 & BPF_F_TIMER_ABS || __builtin_add_overflow(hal_ktime_ns(), r2, &at_ns))
 		at_ns = r3 & BPF_F_TIMER_ABS ? r2 : UINT64_MAX;
 	slot = slot_lock(r1, &irq);
-	if (!slot->state || !slot->state->prog)
+	if (!slot->state || !slot->state->prog) {
 		err = -EINVAL;
-	else
+	} else {
+		value_lock(&slot->state->lock);
 		hal_timer_arm(&slot->state->hal, at_ns);
+		value_unlock(&slot->state->lock);
+	}
 	slot_unlock(slot, irq);
 	return helper_ret(err);
 }
@@ -219,7 +265,7 @@ static bool in_callback(const struct timer_state *t, bool any)
 
 static bool running(const struct timer_state *t)
 {
-	return __atomic_load_n(&t->running_on, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&t->running_on, __ATOMIC_SEQ_CST);
 }
 
 HELPER_DEF(timer_cancel)
@@ -237,8 +283,7 @@ HELPER_DEF(timer_cancel)
 		slot_unlock(slot, irq);
 		return helper_ret(t ? -EDEADLK : -EINVAL);
 	}
-	old = t->prog;
-	t->prog = NULL;
+	old = set_callback(t, NULL, 0, false);
 	armed = hal_timer_cancel(&t->hal, false);
 	slot_unlock(slot, irq);
 	while (running(t))
@@ -251,24 +296,28 @@ HELPER_DEF(timer_cancel)
 static void state_reap(struct hal_deferred *d)
 {
 	struct timer_state *t = container_of(d, struct timer_state, reap);
+	struct bpf_map *map = t->map;
 
 	hal_timer_cancel(&t->hal, true);
 	hal_free_atomic(t);
+	bpf_map_put(map);
 }
 
 void bpf_timer_cancel_and_free(struct bpf_timer *timer)
 {
 	struct bpf_prog *old = NULL;
 	struct timer_state *t;
-	struct timer_slot *slot;
+	struct timer_slot *slot = (void *)timer;
 	unsigned long irq;
 
+	/* Most fields never had one. */
+	if (!__atomic_load_n(&slot->state, __ATOMIC_SEQ_CST))
+		return;
 	slot = slot_lock((uintptr_t)timer, &irq);
 	t = slot->state;
 	slot->state = NULL;
 	if (t) {
-		old = t->prog;
-		t->prog = NULL;
+		old = set_callback(t, NULL, 0, true);
 		hal_timer_cancel(&t->hal, false);
 	}
 	slot_unlock(slot, irq);

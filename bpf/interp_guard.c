@@ -234,6 +234,19 @@ static bool memory_ok(struct run_ctx *rc, uint64_t addr, uint64_t size, uint8_t 
 	return !(may_be_null && !addr) && guard_allows(rc, addr, size, write);
 }
 
+/* Is it a value's lock or timer, which nothing but its helpers may touch? */
+static bool is_field(const struct run_ctx *rc, uint64_t value,
+		     bool (*owns)(struct bpf_map *map, uintptr_t addr))
+{
+	struct bpf_map *map;
+
+	for (uint32_t i = 0; (map = map_at(rc, i)) != NULL; i++) {
+		if (owns(map, (uintptr_t)value))
+			return true;
+	}
+	return false;
+}
+
 static bool arg_ok(struct run_ctx *rc, const struct bpf_helper *helper, uint32_t i,
 		   const uint64_t *regs, const struct bpf_map *map)
 {
@@ -263,9 +276,9 @@ static bool arg_ok(struct run_ctx *rc, const struct bpf_helper *helper, uint32_t
 	case ARG_PTR_TO_RINGBUF_MEM:
 		return is_held_record(rc, value);
 	case ARG_PTR_TO_SPIN_LOCK:
-		return value % 4 == 0 && guard_allows(rc, value, 4, true);
+		return is_field(rc, value, bpf_map_owns_lock);
 	case ARG_PTR_TO_TIMER:
-		return value % 8 == 0 && guard_allows(rc, value, sizeof(struct bpf_timer), true);
+		return is_field(rc, value, bpf_map_owns_timer);
 	case ARG_PTR_TO_FUNC:
 		return is_func(rc, value);
 	case ARG_PTR_TO_STACK_OR_NULL:

@@ -190,8 +190,13 @@ struct bpf_map_ops {
 	 * positions. MAP_FEAT_TIMER types only. Context: any.
 	 */
 	const void *(*key_of)(struct bpf_map *map, const void *value, uint32_t *index);
-	/* true if [addr, addr+size) lies in a live value (checked interpreter). */
+	/*
+	 * For the checked interpreter. owns_value: does [addr, addr+size) lie in a value (of a ring
+	 * buffer: in a reserved record), and off its lock and timer? value_at: start of the value
+	 * that has addr, 0 none; types with locks or timers.
+	 */
 	bool (*owns_value)(struct bpf_map *map, uintptr_t addr, size_t size);
+	uintptr_t (*value_at)(struct bpf_map *map, uintptr_t addr);
 	/* Fill *l for the JIT; kind CALL where there is nothing to inline. */
 	void (*gen_lookup)(struct bpf_map *map, struct map_lookup *l);
 	/* Bytes held now, all included (what memlock shows). */
@@ -280,6 +285,10 @@ int bpf_map_freeze(struct bpf_map *map);
  * BPF_F_LOCK asks. Context: any.
  */
 void bpf_map_copy_value(struct bpf_map *map, void *dst, const void *src, void *lock_in);
+
+/* Is addr the lock (the timer) of a value of this map? For the checked interpreter. Any. */
+bool bpf_map_owns_lock(struct bpf_map *map, uintptr_t addr);
+bool bpf_map_owns_timer(struct bpf_map *map, uintptr_t addr);
 
 /*
  * May a program be in this prog array, or tail call through it? The first program that asks sets

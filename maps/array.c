@@ -104,6 +104,9 @@ static int array_update(struct bpf_map *map, const void *key, const void *value,
 	if ((flags & BPF_F_LOCK) && !map->has_lock)
 		return -EINVAL;
 	bpf_map_copy_value(map, slot, value, flags & BPF_F_LOCK ? slot : NULL);
+	/* As in Linux, a new value has no timer. */
+	if (map->has_timer && !(flags & BPF_F_LOCK))
+		map_drop_timer(map, slot);
 	return 0;
 }
 
@@ -193,6 +196,32 @@ static bool array_owns_value(struct bpf_map *map, uintptr_t addr, size_t size)
 	return map_values_cover(map, (uintptr_t)a->values, a->max, map->value_stride, addr, size);
 }
 
+static uintptr_t array_value_at(struct bpf_map *map, uintptr_t addr)
+{
+	struct array_map *a = to_array(map);
+	uintptr_t first = (uintptr_t)a->values;
+
+	if (addr < first || (addr - first) / map->value_stride >= a->max)
+		return 0;
+	return first + (addr - first) / map->value_stride * map->value_stride;
+}
+
+static const void *array_key_of(struct bpf_map *map, const void *value, uint32_t *index)
+{
+	*index = (uint32_t)(((uintptr_t)value - (uintptr_t)to_array(map)->values) /
+			    map->value_stride);
+	return index;
+}
+
+/* Timers end with the last handle. */
+static void array_release_uref(struct bpf_map *map)
+{
+	struct array_map *a = to_array(map);
+
+	for (uint32_t i = 0; map->has_timer && i < a->max; i++)
+		map_drop_timer(map, a->values + (uint64_t)i * map->value_stride);
+}
+
 static void array_gen_lookup(struct bpf_map *map, struct map_lookup *l)
 {
 	struct array_map *a = to_array(map);
@@ -221,6 +250,7 @@ const struct bpf_map_ops array_map_ops = {
 	.check_btf = array_check_btf,
 	.alloc = array_alloc,
 	.free = array_free,
+	.release_uref = array_release_uref,
 	.lookup = array_lookup,
 	.update = array_update,
 	.delete = array_delete,
@@ -229,6 +259,8 @@ const struct bpf_map_ops array_map_ops = {
 	.direct_value = array_direct_value,
 	.mmap_area = array_mmap_area,
 	.owns_value = array_owns_value,
+	.value_at = array_value_at,
+	.key_of = array_key_of,
 	.gen_lookup = array_gen_lookup,
 	.mem_usage = array_mem_usage,
 	.inner_fits = array_inner_fits,

@@ -14,7 +14,7 @@
 
 #define BLOOM_HASHES_DEFAULT 5u
 #define BLOOM_HASHES_MAX     15u
-#define BLOOM_BITS_MAX (1u << 31)
+#define BLOOM_BITS_MAX	     (1u << 31)
 
 struct bloom_map {
 	struct bpf_map map;

@@ -65,6 +65,9 @@ static int plain_alloc(const union bpf_attr *attr, struct bpf_map **out)
 		.sys_lookup_delete = hash_sys_lookup_delete,                                       \
 		.sys_lookup_batch = hash_sys_lookup_batch,                                         \
 		.owns_value = hash_owns_value,                                                     \
+		.value_at = hash_value_at,                                                         \
+		.key_of = hash_key_of,                                                             \
+		.release_uref = hash_release_uref,                                                 \
 		.gen_lookup = hash_gen_lookup,                                                     \
 		.mem_usage = hash_mem_usage,                                                       \
 		.inner_fits = map_meta_equal,                                                      \

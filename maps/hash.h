@@ -21,9 +21,9 @@
  * reader that stands on it meets an end mark that is not its bucket's and starts again. Its memory
  * stays an element of the map; heap elements go back to the heap only after a grace period.
  *
- * Writers mask interrupts, claim the map for their CPU (hash_cpu.busy) and lock one bucket. One that
- * finds its CPU's mark set has interrupted another writer: -EBUSY. So no CPU ever waits for itself,
- * and what is in hash_cpu needs no lock against its own CPU.
+ * Writers mask interrupts, claim the map for their CPU (hash_cpu.busy) and lock one bucket. One
+ *that finds its CPU's mark set has interrupted another writer: -EBUSY. So no CPU ever waits for
+ *itself, and what is in hash_cpu needs no lock against its own CPU.
  */
 #pragma once
 
@@ -248,39 +248,43 @@ struct hash_elem *hash_take_slow(struct hash_map *h, struct hash_cpu *cpu, int *
 /* One of another CPU's free elements, or NULL: there is none. Entered; for preallocated maps. */
 struct hash_elem *hash_steal(struct hash_map *h, struct hash_cpu *cpu);
 
+/* The first element of a free list, or NULL. */
+static __always_inline struct hash_elem *hash_pop(struct hash_cpu *cpu)
+{
+	struct hash_elem *e = (struct hash_elem *)map_word_lock(&cpu->free);
+
+	map_word_unlock(&cpu->free, likely(e) ? e->next & ~HASH_FREE_LINK : 0);
+	return e;
+}
+
+static __always_inline void hash_push(struct hash_cpu *cpu, struct hash_elem *e)
+{
+	uintptr_t first = map_word_lock(&cpu->free);
+
+	hash_set_link(&e->next, first | HASH_FREE_LINK);
+	map_word_unlock(&cpu->free, (uintptr_t)e);
+}
+
 static __always_inline struct hash_elem *hash_take(struct hash_map *h, struct hash_cpu *cpu,
 						   int *err)
 {
-	uintptr_t first;
+	struct hash_elem *e;
 
-	if (likely(!(h->kind & HASH_HEAP))) {
-		first = map_word_lock(&cpu->free);
-		if (likely(first)) {
-			struct hash_elem *e = (struct hash_elem *)first;
-
-			map_word_unlock(&cpu->free, e->next & ~HASH_FREE_LINK);
-			return e;
-		}
-		map_word_unlock(&cpu->free, 0);
-	}
-	return hash_take_slow(h, cpu, err);
+	if (unlikely(h->kind & HASH_HEAP))
+		return hash_take_slow(h, cpu, err);
+	e = hash_pop(cpu);
+	return likely(e) ? e : hash_take_slow(h, cpu, err);
 }
 
-/* HASH_HEAP: the same as hash_give, and what is too much goes to the heap later. */
-void hash_give_heap(struct hash_map *h, struct hash_cpu *cpu, struct hash_elem *e);
+/* HASH_HEAP: what is too much goes to the heap after a grace period. */
+void hash_gave_heap(struct hash_map *h, struct hash_cpu *cpu);
 
 /* An element that left its chain is free. Entered; its bucket may be held or not. */
 static __always_inline void hash_give(struct hash_map *h, struct hash_cpu *cpu, struct hash_elem *e)
 {
-	uintptr_t first;
-
-	if (unlikely(h->kind & HASH_HEAP)) {
-		hash_give_heap(h, cpu, e);
-		return;
-	}
-	first = map_word_lock(&cpu->free);
-	__atomic_store_n(&e->next, first | HASH_FREE_LINK, __ATOMIC_RELEASE);
-	map_word_unlock(&cpu->free, (uintptr_t)e);
+	hash_push(cpu, e);
+	if (unlikely(h->kind & HASH_HEAP))
+		hash_gave_heap(h, cpu);
 }
 
 /* ---- operations that the kinds share (struct bpf_map_ops) --------------------------------------
@@ -302,6 +306,9 @@ int hash_sys_lookup_batch(struct bpf_map *map, const void *in, void *out, void *
 			  uint32_t *count, uint64_t flags, bool del);
 bool hash_owns_value(struct bpf_map *map, uintptr_t addr, size_t size);
 void hash_gen_lookup(struct bpf_map *map, struct map_lookup *l);
+uintptr_t hash_value_at(struct bpf_map *map, uintptr_t addr);
+const void *hash_key_of(struct bpf_map *map, const void *value, uint32_t *index);
+void hash_release_uref(struct bpf_map *map);
 
 /* The value of one CPU in an element of a per-CPU map. */
 static __always_inline void *hash_percpu_value(const struct hash_map *h, struct hash_elem *e,

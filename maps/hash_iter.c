@@ -260,59 +260,81 @@ long hash_for_each(struct bpf_map *map, uint64_t (*fn)(void *arg, const void *ke
 /* ---- for the checked interpreter and the JIT ---------------------------------------------------
  */
 
-static bool elem_covers(struct hash_map *h, struct hash_elem *e, uintptr_t addr, size_t size)
+/*
+ * Elements of the heap have no order: all are looked at, also those just deleted. Start of the
+ * value that has addr, or 0.
+ */
+static uintptr_t heap_list_value_at(struct hash_map *h, uintptr_t at, uintptr_t addr)
 {
-	uintptr_t value = (uintptr_t)hash_elem_value(h, e);
+	uint32_t bytes = h->elem_bytes - h->value_off;
 
-	if (!(h->kind & HASH_PERCPU))
-		return map_value_covers(&h->map, value, addr, size);
-	return map_values_cover(&h->map, value, h->ncpu, h->map.value_stride, addr, size);
+	while (at && !(at & MAP_HASH_END)) {
+		struct hash_elem *e = (struct hash_elem *)at;
+		uintptr_t value = (uintptr_t)hash_elem_value(h, e);
+
+		if (addr >= value && addr - value < bytes)
+			return value;
+		at = map_load_dep(&e->next);
+		if ((at & HASH_FREE_LINK) == HASH_FREE_LINK)
+			at &= ~HASH_FREE_LINK;
+	}
+	return 0;
 }
 
-/* Elements of the heap have no order: all are looked at, also those just deleted. */
-static bool heap_owns(struct hash_map *h, uintptr_t addr, size_t size)
+static uintptr_t heap_value_at(struct hash_map *h, uintptr_t addr)
 {
-	for (uint64_t b = 0; b <= h->mask; b++) {
-		uintptr_t at = map_load_dep(&h->buckets[b]) & ~MAP_HASH_LOCKED;
+	uintptr_t found = 0;
 
-		for (; !(at & MAP_HASH_END); at = map_load_dep(&((struct hash_elem *)at)->next)) {
-			if (elem_covers(h, (struct hash_elem *)at, addr, size))
-				return true;
-		}
+	for (uint64_t b = 0; b <= h->mask && !found; b++)
+		found = heap_list_value_at(h, map_load_dep(&h->buckets[b]) & ~MAP_HASH_LOCKED,
+					   addr);
+	for (unsigned int c = 0; c < h->ncpu && !found; c++) {
+		found = heap_list_value_at(h, map_load_dep(&h->cpu[c].free) & ~MAP_HASH_LOCKED,
+					   addr);
+		if (!found)
+			found = heap_list_value_at(h, (uintptr_t)READ_ONCE(h->cpu[c].spare), addr);
 	}
-	for (unsigned int c = 0; c <= h->ncpu; c++) {
-		uintptr_t at = c < h->ncpu ? READ_ONCE(h->cpu[c].free) : READ_ONCE(h->limbo);
-		struct hash_elem *spare = c < h->ncpu ? READ_ONCE(h->cpu[c].spare) : NULL;
+	return found ? found : heap_list_value_at(h, READ_ONCE(h->limbo), addr);
+}
 
-		if (spare && elem_covers(h, spare, addr, size))
-			return true;
-		while (at && (at & MAP_HASH_END) == 0) {
-			struct hash_elem *e = (struct hash_elem *)at;
+const void *hash_key_of(struct bpf_map *map, const void *value, uint32_t *index)
+{
+	const struct hash_map *h = to_hash(map);
 
-			if (elem_covers(h, e, addr, size))
-				return true;
-			at = map_load_dep(&e->next);
-			at = (at & HASH_FREE_LINK) == HASH_FREE_LINK ? at & ~HASH_FREE_LINK : 0;
-		}
-	}
-	return false;
+	(void)index;
+	return (const uint8_t *)value - h->value_off + h->key_off;
+}
+
+/* For values that lie in their elements. */
+uintptr_t hash_value_at(struct bpf_map *map, uintptr_t addr)
+{
+	struct hash_map *h = to_hash(map);
+	uintptr_t first = (uintptr_t)h->elems + h->value_off;
+
+	if (h->kind & HASH_HEAP)
+		return heap_value_at(h, addr);
+	if (addr < first || (addr - first) / h->elem_bytes >= (uint64_t)map->max_entries + h->ncpu)
+		return 0;
+	return first + (addr - first) / h->elem_bytes * h->elem_bytes;
 }
 
 bool hash_owns_value(struct bpf_map *map, uintptr_t addr, size_t size)
 {
 	struct hash_map *h = to_hash(map);
-	uint64_t n = (uint64_t)map->max_entries + h->ncpu;
+	uintptr_t value;
 
-	if (h->kind & HASH_OF_MAPS)
-		return false;
-	if (h->kind & HASH_HEAP)
-		return heap_owns(h, addr, size);
-	if (!(h->kind & HASH_PERCPU))
-		return map_values_cover(map, (uintptr_t)h->elems + h->value_off, n, h->elem_bytes,
-					addr, size);
+	if (!(h->kind & HASH_PERCPU) || (h->kind & HASH_HEAP)) {
+		value = hash_value_at(map, addr);
+		if (!value)
+			return false;
+		return h->kind & HASH_PERCPU ? map_values_cover(map, value, h->ncpu,
+								map->value_stride, addr, size)
+					     : map_value_covers(map, value, addr, size);
+	}
 	for (unsigned int cpu = 0; cpu < h->ncpu; cpu++) {
-		if (map_values_cover(map, (uintptr_t)hal_percpu_ptr(h->percpu, cpu), n,
-				     map->value_stride, addr, size))
+		if (map_values_cover(map, (uintptr_t)hal_percpu_ptr(h->percpu, cpu),
+				     (uint64_t)map->max_entries + h->ncpu, map->value_stride, addr,
+				     size))
 			return true;
 	}
 	return false;

@@ -84,6 +84,19 @@ void hash_make_secret(uint64_t *secret, uint32_t words, bool zero_seed)
 	}
 }
 
+void hash_drop_value(struct hash_map *h, struct hash_elem *e)
+{
+	if (h->kind & HASH_OF_MAPS) {
+		void *inner =
+			__atomic_exchange_n((void **)hash_elem_value(h, e), NULL, __ATOMIC_ACQ_REL);
+
+		if (inner)
+			h->map.fd_ops->put(h->map.rt, &h->map, inner);
+	} else if (h->map.has_timer) {
+		map_drop_timer(&h->map, hash_elem_value(h, e));
+	}
+}
+
 /* ---- preallocated elements ------------------------------------------------------------------- */
 
 static struct hash_elem *pool_elem(struct hash_map *h, uint32_t i)
@@ -152,6 +165,8 @@ static void heap_free_list(struct hash_map *h, uintptr_t list)
 		struct hash_elem *e = (struct hash_elem *)list;
 
 		list = e->next & ~HASH_FREE_LINK;
+		/* A program with an old pointer can have put a timer there. */
+		hash_drop_value(h, e);
 		hal_free_atomic(e);
 		__atomic_fetch_sub(&h->heap_nr, 1, __ATOMIC_RELAXED);
 	}
@@ -248,24 +263,57 @@ int hash_alloc(const union bpf_attr *attr, uint32_t kind, const struct bpf_map_o
 	return 0;
 }
 
-void hash_drop_value(struct hash_map *h, struct hash_elem *e)
+/* Every value in a chain, under its bucket's lock. Thread. */
+static void drop_chains(struct hash_map *h)
 {
-	if (h->kind & HASH_OF_MAPS) {
-		void *inner =
-			__atomic_exchange_n((void **)hash_elem_value(h, e), NULL, __ATOMIC_ACQ_REL);
+	for (uint64_t b = 0; b <= h->mask; b++) {
+		struct hash_hold hold;
 
-		if (inner)
-			h->map.fd_ops->put(h->map.rt, &h->map, inner);
+		if (READ_ONCE(h->buckets[b]) & MAP_HASH_END)
+			continue;
+		while (hash_enter(h, &hold))
+			map_relax();
+		hash_lock(h, &hold, (uintptr_t)b * sizeof(uintptr_t));
+		for (uintptr_t at = hold.head; !(at & MAP_HASH_END);
+		     at = ((struct hash_elem *)at)->next)
+			hash_drop_value(h, (struct hash_elem *)at);
+		hash_unlock(&hold);
+		hash_leave(&hold);
 	}
 }
 
-static void drop_all(struct hash_map *h)
+/* The same for a free list. */
+static void drop_free(struct hash_map *h, struct hash_cpu *cpu)
 {
-	for (uint32_t b = 0; b <= h->mask; b++) {
-		for (uintptr_t at = h->buckets[b]; !(at & MAP_HASH_END);
-		     at = ((struct hash_elem *)at)->next)
-			hash_drop_value(h, (struct hash_elem *)at);
+	unsigned long irq = hal_irq_save();
+	uintptr_t first = map_word_lock(&cpu->free);
+
+	for (uintptr_t at = first; at; at = ((struct hash_elem *)at)->next & ~HASH_FREE_LINK)
+		hash_drop_value(h, (struct hash_elem *)at);
+	map_word_unlock(&cpu->free, first);
+	hal_irq_restore(irq);
+}
+
+/*
+ * Timers end with the last handle. Elements that are in no chain are looked at, too: a program that
+ * still has a pointer to one can have made a timer there.
+ */
+void hash_release_uref(struct bpf_map *map)
+{
+	struct hash_map *h = to_hash(map);
+
+	if (!map->has_timer)
+		return;
+	if (h->kind & HASH_HEAP) {
+		drop_chains(h);
+		for (uint32_t c = 0; c < h->ncpu; c++) {
+			drop_free(h, &h->cpu[c]);
+			hash_drop_value(h, READ_ONCE(h->cpu[c].spare));
+		}
+		return;
 	}
+	for (uint32_t i = 0; i < map->max_entries + h->ncpu; i++)
+		hash_drop_value(h, pool_elem(h, i));
 }
 
 void hash_free(struct bpf_map *map)
@@ -273,7 +321,7 @@ void hash_free(struct bpf_map *map)
 	struct hash_map *h = to_hash(map);
 
 	if (h->kind & HASH_OF_MAPS)
-		drop_all(h);
+		drop_chains(h);
 	/* Elements wait for their grace period: the last of it frees the map. */
 	if (h->trimming)
 		h->dying = 1;
@@ -364,9 +412,8 @@ struct hash_elem *hash_take_slow(struct hash_map *h, struct hash_cpu *cpu, int *
 		*err = -E2BIG;
 		return NULL;
 	}
-	if (cpu->free) {
-		e = (struct hash_elem *)cpu->free;
-		cpu->free = e->next & ~HASH_FREE_LINK;
+	e = hash_pop(cpu);
+	if (e) {
 		cpu->free_nr--;
 		return e;
 	}
@@ -391,16 +438,14 @@ static void trimmed(struct hal_deferred *d)
 		__atomic_store_n(&h->trimming, 0, __ATOMIC_RELEASE);
 }
 
-void hash_give_heap(struct hash_map *h, struct hash_cpu *cpu, struct hash_elem *e)
+void hash_gave_heap(struct hash_map *h, struct hash_cpu *cpu)
 {
-	__atomic_store_n(&e->next, cpu->free | HASH_FREE_LINK, __ATOMIC_RELEASE);
-	cpu->free = (uintptr_t)e;
 	__atomic_fetch_sub(&h->count, 1, __ATOMIC_RELAXED);
 	if (++cpu->free_nr <= HASH_FREE_MAX || READ_ONCE(h->trimming) ||
 	    __atomic_exchange_n(&h->trimming, 1, __ATOMIC_ACQ_REL))
 		return;
-	h->limbo = cpu->free;
-	cpu->free = 0;
+	h->limbo = map_word_lock(&cpu->free);
+	map_word_unlock(&cpu->free, 0);
 	cpu->free_nr = 0;
 	hal_quiesce_defer(&h->trim, trimmed);
 }

@@ -93,7 +93,8 @@ static __always_inline void hash_overwrite(struct hash_map *h, struct hash_hold 
 	hash_set_link(&fresh->next, e->next);
 	hash_set_link(link, (uintptr_t)fresh);
 	hash_set_link(&e->next, HASH_FREE_LINK);
-	hash_drop_value(h, e);
+	if (unlikely(h->map.has_timer))
+		hash_drop_value(h, e);
 	hold->cpu->spare = e;
 }
 

@@ -196,7 +196,14 @@ static int percpu_alloc(const union bpf_attr *attr, struct bpf_map **out)
 	.sys_lookup_batch = hash_sys_lookup_batch, .owns_value = hash_owns_value,                  \
 	.gen_lookup = hash_gen_lookup, .mem_usage = hash_mem_usage, .inner_fits = map_meta_equal
 
-#define OPS(suffix) { COMMON, .alloc = alloc, .lookup = lookup_##suffix, .update = update }
+#define OPS(suffix)                                                                                \
+	{ COMMON,                                                                                  \
+	  .alloc = alloc,                                                                          \
+	  .lookup = lookup_##suffix,                                                               \
+	  .update = update,                                                                        \
+	  .value_at = hash_value_at,                                                               \
+	  .key_of = hash_key_of,                                                                   \
+	  .release_uref = hash_release_uref }
 #define PERCPU_OPS(suffix)                                                                         \
 	{ COMMON,                                                                                  \
 	  .alloc = percpu_alloc,                                                                   \

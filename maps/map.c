@@ -3,6 +3,7 @@
 #include "bpf/map.h"
 
 #include "bpf/btf.h"
+#include "bpf/timer.h"
 #include "bpf/value_lock.h"
 #include "maps/map_int.h"
 
@@ -294,6 +295,11 @@ void map_clear_fields(const struct bpf_map *map, void *value)
 		__builtin_memset((char *)value + f[i].off, 0, f[i].bytes);
 }
 
+void map_drop_timer(const struct bpf_map *map, void *value)
+{
+	bpf_timer_cancel_and_free((struct bpf_timer *)(void *)((char *)value + map->timer_off));
+}
+
 void bpf_map_copy_value(struct bpf_map *map, void *dst, const void *src, void *lock_in)
 {
 	uint32_t *lock = NULL;
@@ -334,6 +340,23 @@ bool map_value_covers(const struct bpf_map *map, uintptr_t value, uintptr_t addr
 			return false;
 	}
 	return true;
+}
+
+static bool owns_field(struct bpf_map *map, uintptr_t addr, int32_t off)
+{
+	uintptr_t value = off >= 0 && map->ops->value_at ? map->ops->value_at(map, addr) : 0;
+
+	return value && addr == value + (uintptr_t)off;
+}
+
+bool bpf_map_owns_lock(struct bpf_map *map, uintptr_t addr)
+{
+	return owns_field(map, addr, map->lock_off);
+}
+
+bool bpf_map_owns_timer(struct bpf_map *map, uintptr_t addr)
+{
+	return owns_field(map, addr, map->timer_off);
 }
 
 bool map_values_cover(const struct bpf_map *map, uintptr_t base, uint64_t n, uint64_t stride,

@@ -47,6 +47,9 @@ static inline bool map_has_fields(const struct bpf_map *map)
 /* dst, outside the map, gets the value with zeros for its lock and timer. */
 void map_copy_out(struct bpf_map *map, void *dst, void *value, uint64_t flags);
 
+/* The value leaves the map, or the map loses its last handle: no timer of it fires any more. */
+void map_drop_timer(const struct bpf_map *map, void *value);
+
 /* Zero the lock and timer fields of memory that becomes a value for the first time. */
 void map_clear_fields(const struct bpf_map *map, void *value);
 

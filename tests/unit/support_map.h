@@ -10,6 +10,22 @@ int map_new(struct bpf_map **out, enum bpf_map_type type, uint32_t key_size, uin
 /* With everything. */
 int map_new_attr(struct bpf_map **out, const union bpf_attr *attr, struct bpf_map *inner,
 		 struct bpf_btf *btf);
+
+/*
+ * BTF for values. Type ids: */
+enum {
+	MAP_TEST_INT = 1,	  /* int */
+	MAP_TEST_U64 = 2,	  /* unsigned long long */
+	MAP_TEST_LOCK = 3,	  /* struct bpf_spin_lock */
+	MAP_TEST_LOCK_VALUE = 6,  /* 16 bytes: u64, lock at 8, int */
+	MAP_TEST_TIMER_VALUE = 7, /* 24 bytes: timer at 0, u64 */
+	MAP_TEST_DATASEC = 9,	  /* 8 bytes, ".bss" */
+};
+int map_test_btf(struct bpf_btf **btf);
+int map_new_btf(struct bpf_map **out, struct bpf_btf *btf, enum bpf_map_type type,
+		uint32_t key_size, uint32_t value_size, uint32_t max_entries, uint32_t flags,
+		uint32_t key_id, uint32_t value_id);
+
 /* Destroy and let deferred frees run. */
 void map_end(struct bpf_map *map);
 

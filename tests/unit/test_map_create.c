@@ -160,142 +160,31 @@ TEST(create_fills_common_fields)
 	map_end(map);
 }
 
-/* ---- BTF: a small one built here, as libbpf would send it --------------------------------------
+/* ---- BTF (support_map.h has the types) ---------------------------------------------------------
  */
-
-#define INFO(kind, vlen) ((uint32_t)(kind) << 24 | (vlen))
-static const char strings[] = "\0int\0bpf_spin_lock\0val\0bpf_timer\0v\0a\0l\0t\0u64\0.bss";
-enum {
-	S_INT = 1,
-	S_LOCK = 5,
-	S_VAL = 19,
-	S_TIMER = 23,
-	S_V = 33,
-	S_A = 35,
-	S_L = 37,
-	S_T = 39,
-	S_U64 = 41,
-	S_BSS = 45
-};
-
-/* 1 int  2 u64  3 spin lock  4 array[2] of u64  5 timer  6 {u64 a; lock l; int v}  7 {lock, u64}
- * 8 var  9 datasec .bss */
-static const uint32_t types[] = {
-	S_INT,
-	INFO(BTF_KIND_INT, 0),
-	4,
-	BTF_INT_SIGNED << 24 | 32,
-	S_U64,
-	INFO(BTF_KIND_INT, 0),
-	8,
-	64,
-	S_LOCK,
-	INFO(BTF_KIND_STRUCT, 1),
-	4,
-	S_VAL,
-	1,
-	0,
-	0,
-	INFO(BTF_KIND_ARRAY, 0),
-	0,
-	2,
-	1,
-	2,
-	S_TIMER,
-	INFO(BTF_KIND_STRUCT, 1),
-	16,
-	S_VAL,
-	4,
-	0,
-	S_V,
-	INFO(BTF_KIND_STRUCT, 3),
-	16,
-	S_A,
-	2,
-	0,
-	S_L,
-	3,
-	64,
-	S_V,
-	1,
-	96,
-	S_V,
-	INFO(BTF_KIND_STRUCT, 2),
-	24,
-	S_T,
-	5,
-	0,
-	S_A,
-	2,
-	128,
-	S_A,
-	INFO(BTF_KIND_VAR, 0),
-	2,
-	BTF_VAR_GLOBAL_ALLOCATED,
-	S_BSS,
-	INFO(BTF_KIND_DATASEC, 1),
-	8,
-	8,
-	0,
-	8,
-};
-
-static int make_btf(struct bpf_btf **btf)
-{
-	struct {
-		struct btf_header h;
-		uint8_t rest[sizeof(types) + sizeof(strings)];
-	} __packed image = { .h = { .magic = BTF_MAGIC,
-				    .version = BTF_VERSION,
-				    .hdr_len = sizeof(struct btf_header),
-				    .type_len = sizeof(types),
-				    .str_off = sizeof(types),
-				    .str_len = sizeof(strings) } };
-
-	memcpy(image.rest, types, sizeof(types));
-	memcpy(image.rest + sizeof(types), strings, sizeof(strings));
-	return btf_load(&image, sizeof(image), NULL, btf);
-}
-
-static int create_btf(struct bpf_btf *btf, enum bpf_map_type type, uint32_t key_size,
-		      uint32_t value_size, uint32_t max, uint32_t flags, uint32_t key_id,
-		      uint32_t value_id, struct bpf_map **out)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.map_type = type;
-	attr.key_size = key_size;
-	attr.value_size = value_size;
-	attr.max_entries = max;
-	attr.map_flags = flags;
-	attr.btf_key_type_id = key_id;
-	attr.btf_value_type_id = value_id;
-	return map_new_attr(out, &attr, NULL, btf);
-}
 
 TEST(create_btf_ids)
 {
 	struct bpf_btf *btf;
 	struct bpf_map *map;
 
-	CHECK_EQ(make_btf(&btf), 0);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0, 1, 2, &map), 0);
+	CHECK_EQ(map_test_btf(&btf), 0);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0, 1, 2), 0);
 	CHECK(map->btf == btf);
 	CHECK_EQ(map->btf_key_type_id, 1);
 	CHECK_EQ(map->btf_value_type_id, 2);
 	map_end(map);
 	/* Sizes that do not fit, ids that do not exist, keys that are not 32-bit integers. */
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_ARRAY, 4, 16, 1, 0, 1, 2, &map), -EINVAL);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_HASH, 8, 8, 1, 0, 1, 2, &map), -EINVAL);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_HASH, 4, 8, 1, 0, 1, 99, &map), -EINVAL);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0, 3, 2, &map), -EINVAL);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_ARRAY, 4, 16, 1, 0, 1, 2), -EINVAL);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_HASH, 8, 8, 1, 0, 1, 2), -EINVAL);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_HASH, 4, 8, 1, 0, 1, 99), -EINVAL);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0, 3, 2), -EINVAL);
 	/* No key type: only global data. */
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0, 0, 9, &map), 0);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0, 0, 9), 0);
 	map_end(map);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_ARRAY, 4, 8, 2, 0, 0, 9, &map), -EINVAL);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0, 0, 2, &map), -EINVAL);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_HASH, 4, 8, 1, 0, 0, 2, &map), -EINVAL);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_ARRAY, 4, 8, 2, 0, 0, 9), -EINVAL);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0, 0, 2), -EINVAL);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_HASH, 4, 8, 1, 0, 0, 2), -EINVAL);
 	btf_free(btf);
 }
 
@@ -304,16 +193,16 @@ TEST(create_finds_lock)
 	struct bpf_btf *btf;
 	struct bpf_map *map;
 
-	CHECK_EQ(make_btf(&btf), 0);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_HASH, 4, 16, 8, 0, 1, 6, &map), 0);
+	CHECK_EQ(map_test_btf(&btf), 0);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_HASH, 4, 16, 8, 0, 1, 6), 0);
 	CHECK_EQ(map->has_lock, 1);
 	CHECK_EQ(map->lock_off, 8);
 	CHECK_EQ(map->has_timer, 0);
 	CHECK_EQ(bpf_map_freeze(map), -ENOTSUPP);
 	map_end(map);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_ARRAY, 4, 16, 8, BPF_F_RDONLY_PROG, 1, 6, &map),
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_ARRAY, 4, 16, 8, BPF_F_RDONLY_PROG, 1, 6),
 		 -EACCES);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 16, 8, 0, 1, 6, &map), -EOPNOTSUPP);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 16, 8, 0, 1, 6), -EOPNOTSUPP);
 	btf_free(btf);
 }
 
@@ -333,6 +222,8 @@ static void lock_ops(struct bpf_map *map)
 	*lock = 1;
 	CHECK_EQ(bpf_map_sys_lookup(map, &key, got, 0), 0);
 	CHECK_EQ((uint32_t)got[1], 0);
+	CHECK(bpf_map_owns_lock(map, (uintptr_t)lock));
+	CHECK(!bpf_map_owns_lock(map, (uintptr_t)lock + 4));
 	CHECK(!map->ops->owns_value(map, (uintptr_t)lock, 4));
 	CHECK(!map->ops->owns_value(map, (uintptr_t)(lock - 2), 12));
 	CHECK(map->ops->owns_value(map, (uintptr_t)(lock - 2), 8));
@@ -350,14 +241,14 @@ TEST(lock_in_values)
 	struct bpf_btf *btf;
 	struct bpf_map *map;
 
-	CHECK_EQ(make_btf(&btf), 0);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_ARRAY, 4, 16, 8, 0, 1, 6, &map), 0);
+	CHECK_EQ(map_test_btf(&btf), 0);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_ARRAY, 4, 16, 8, 0, 1, 6), 0);
 	lock_ops(map);
 	map_end(map);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_HASH, 4, 16, 8, 0, 1, 6, &map), 0);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_HASH, 4, 16, 8, 0, 1, 6), 0);
 	lock_ops(map);
 	map_end(map);
-	CHECK_EQ(create_btf(btf, BPF_MAP_TYPE_HASH, 4, 16, 8, BPF_F_NO_PREALLOC, 1, 6, &map), 0);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_HASH, 4, 16, 8, BPF_F_NO_PREALLOC, 1, 6), 0);
 	lock_ops(map);
 	map_end(map);
 	btf_free(btf);
