@@ -275,6 +275,20 @@ struct bpf_prog *bpf_function_prog(uint64_t value)
 	return func ? func->prog : NULL;
 }
 
+/* How often the time budget is looked at, in calls by helpers; a power of two. */
+#define CALLBACKS_PER_LOOK 64
+
+/*
+ * A verified program lasts long only in what helpers call for it again and again, whatever mode it
+ * runs in.
+ */
+static void check_budget(struct run_ctx *rc)
+{
+	if (++rc->callbacks % CALLBACKS_PER_LOOK == 0 && rc->deadline_ns &&
+	    hal_ktime_ns() > rc->deadline_ns)
+		interp_end(rc, RUN_END_BUDGET, ~0u);
+}
+
 uint64_t bpf_call_function(uint64_t value, uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4,
 			   uint64_t r5)
 {
@@ -284,6 +298,7 @@ uint64_t bpf_call_function(uint64_t value, uint64_t r1, uint64_t r2, uint64_t r3
 	struct bpf_prog *caller = rc->prog;
 	uint64_t ret;
 
+	check_budget(rc);
 	interp_frame_enter(rc, ~0u);
 	if (!func) {
 		ret = ((bpf_helper_fn)(uintptr_t)value)(r1, r2, r3, r4, r5);

@@ -68,6 +68,7 @@ struct run_ctx {
 	uint32_t tail_calls;  /* made so far; at most 33 succeed */
 	uint32_t depth;	      /* bpf-to-bpf frames in use */
 	uint32_t loops_left;  /* bpf_loop iterations still allowed */
+	uint32_t callbacks;   /* calls of bpf functions by helpers, so far */
 	uint64_t deadline_ns; /* 0: no time budget */
 	uint64_t cookie;      /* bpf_get_attach_cookie */
 	uint64_t insns;	      /* eBPF instructions executed; counted in checked mode only */

@@ -12,12 +12,6 @@
 #include "bpf/xlate.h"
 #include "runtime/cmd.h"
 
-/*
- * Who judges programs. Without the verifier bpf_scan finds the program's structure only, and the
- * interpreter checks every access at run time.
- */
-enum { HAVE_VERIFIER = 1 };
-
 #define LICENSE_BYTES_MAX 128
 
 #define PROG_FLAGS                                                                                 \
@@ -27,7 +21,7 @@ enum { HAVE_VERIFIER = 1 };
 
 uint64_t load_features(void)
 {
-	return HAVE_VERIFIER ? BOARD_FEAT_VERIFIER : 0;
+	return BOARD_FEAT_VERIFIER;
 }
 
 /* ---- attr ------------------------------------------------------------------------------------ */
@@ -134,8 +128,8 @@ static int check_encoding(struct load *l)
 	const char *why;
 	uint32_t bad;
 
-	if (!(HAVE_VERIFIER ? isa_check_opcodes : isa_check)(prog->orig, prog->orig_cnt, &bad,
-							     &why))
+	/* The verifier judges the other fields, of instructions that can be reached. */
+	if (!isa_check_opcodes(prog->orig, prog->orig_cnt, &bad, &why))
 		return 0;
 	bpf_log_printf(&l->log.log, "%s\n", why);
 	bpf_log_printf(&l->log.log, "insn %u: code %02x dst r%u src r%u off %d imm %#x\n", bad,
@@ -163,13 +157,24 @@ static int make_insns(struct load *l)
 	return err;
 }
 
+enum { RUN_MODE_BEST, RUN_MODE_CHECKED, RUN_MODE_FAST, RUN_MODE_JIT };
+
+/*
+ * For tests and for learning what a program would do: with both knobs set the verifier is left out,
+ * and the interpreter judges each access when it happens.
+ */
+static bool must_verify(const struct rt *rt)
+{
+	return !rt_knob(rt, KNOB_UNVERIFIED) || rt_knob(rt, KNOB_RUN_MODE) != RUN_MODE_CHECKED;
+}
+
 static int judge(struct load *l)
 {
 	struct bpf_prog *prog = l->prog;
 	struct verify_verdict verdict = { 0 };
 	int err;
 
-	if (!HAVE_VERIFIER)
+	if (!must_verify(l->rt))
 		return bpf_scan(prog, &l->log.log);
 	err = bpf_verify(prog, &l->log.log, &verdict);
 	prog->verified_insns = verdict.processed;
@@ -213,20 +218,11 @@ static int check_program(struct load *l)
 
 /* ---- how it will run ------------------------------------------------------------------------- */
 
-enum { RUN_MODE_BEST, RUN_MODE_CHECKED, RUN_MODE_FAST, RUN_MODE_JIT };
-
 static enum prog_mode choose_mode(const struct rt *rt, const struct bpf_prog *prog)
 {
-	int64_t want = rt_knob(rt, KNOB_RUN_MODE);
-
-	if (want == RUN_MODE_CHECKED)
+	if (!prog->verified || rt_knob(rt, KNOB_RUN_MODE) == RUN_MODE_CHECKED)
 		return PROG_MODE_CHECKED;
-	if (prog->verified)
-		return PROG_MODE_FAST;
-	/* For benchmarks: whoever set both knobs answers for what the program does. */
-	if (want != RUN_MODE_BEST && rt_knob(rt, KNOB_UNVERIFIED))
-		return PROG_MODE_FAST;
-	return PROG_MODE_CHECKED;
+	return PROG_MODE_FAST;
 }
 
 int load_finish(struct rt *rt, struct bpf_prog *prog)

@@ -84,6 +84,7 @@ int run_prepared(struct bpf_prog *prog, struct run_ctx *rc, void *r1, void *r2, 
 	rc->tail_calls = 0;
 	rc->depth = 0;
 	rc->loops_left = BPF_LOOPS_MAX;
+	rc->callbacks = 0;
 	rc->deadline_ns = 0;
 	rc->insns = 0;
 	rc->insns_max = 0;

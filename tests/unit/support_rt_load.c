@@ -86,10 +86,3 @@ int64_t load_infos(struct rt *rt, uint32_t btf, const struct infos *in, uint32_t
 	rt_in(&c->attr.bpf.line_info, in->line, lines * (uint32_t)sizeof(in->line[0]));
 	return rt_do(rt);
 }
-
-#define BROKEN(change)                                                                             \
-	do {                                                                                       \
-		struct infos in = good_infos();                                                    \
-		change;                                                                            \
-		CHECK_EQ(load_infos(rt, btf, &in, 2, 3), -EINVAL);                                 \
-	} while (0)

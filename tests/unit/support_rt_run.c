@@ -23,3 +23,10 @@ int64_t run_value(struct rt *rt, int64_t prog)
 	rt_call_end();
 	return ret;
 }
+
+int64_t run_unverified(struct rt *rt)
+{
+	int64_t ret = rt_knob_put(rt, "bpf.unverified", 1);
+
+	return ret ? ret : rt_knob_put(rt, "bpf.run_mode", 1);
+}

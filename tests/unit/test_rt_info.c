@@ -69,6 +69,13 @@ TEST(btf_info)
 	CHECK_EQ(rt_free(rt), 0);
 }
 
+#define BROKEN(change)                                                                             \
+	do {                                                                                       \
+		struct infos in = good_infos();                                                    \
+		change;                                                                            \
+		CHECK_EQ(load_infos(rt, btf, &in, 2, 3), -EINVAL);                                 \
+	} while (0)
+
 TEST(records)
 {
 	struct rt *rt = rt_new(NULL);

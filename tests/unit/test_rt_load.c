@@ -281,6 +281,27 @@ TEST(libbpf_probes)
 	CHECK_EQ(rt_free(rt), 0);
 }
 
+/* Many loads and closes: ids go on, memory comes back. */
+TEST(ten_thousand_loads)
+{
+	struct rt *rt = rt_new(NULL);
+	uint32_t map = (uint32_t)rt_map_create(rt, BPF_MAP_TYPE_ARRAY, 4, 16, 1, 0);
+	size_t used = 0;
+
+	for (int i = 0; i < 10000; i++) {
+		int64_t prog = load_with_map(rt, BPF_PSEUDO_MAP_FD, map, 0);
+
+		CHECK(prog > 0);
+		CHECK_EQ(rt_close(rt, (uint32_t)prog), 0);
+		if (i == 100)
+			used = test_leaked_bytes();
+	}
+	rt_call_end();
+	hal_quiesce_flush(true);
+	CHECK_EQ(test_leaked_bytes(), used);
+	CHECK_EQ(rt_free(rt), 0);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static int64_t load_everything(struct rt *rt)

@@ -414,6 +414,64 @@ TEST(batch_errors)
 
 /* ---- objects in maps ------------------------------------------------------------------------- */
 
+TEST(map_in_map_values)
+{
+	struct rt *rt = rt_new(NULL);
+	uint32_t inner = (uint32_t)rt_map_create(rt, BPF_MAP_TYPE_HASH, 4, 8, 4, 0), key = 1, id;
+	uint32_t same = (uint32_t)rt_map_create(rt, BPF_MAP_TYPE_HASH, 4, 8, 99, 0);
+	uint32_t other = (uint32_t)rt_map_create(rt, BPF_MAP_TYPE_HASH, 4, 16, 4, 0), outer;
+	struct bpf_call *c = rt_call(BPF_MAP_CREATE);
+
+	c->attr.bpf.map_type = BPF_MAP_TYPE_ARRAY_OF_MAPS;
+	c->attr.bpf.key_size = c->attr.bpf.value_size = 4;
+	c->attr.bpf.max_entries = 4;
+	c->attr.bpf.inner_map_fd = BPF_HANDLE_EBADF;
+	CHECK_EQ(rt_do(rt), -EBADF);
+	/* What is wrong with attr itself comes before a bad inner map. */
+	c->attr.bpf.max_entries = 0;
+	CHECK_EQ(rt_do(rt), -EINVAL);
+	c->attr.bpf.max_entries = 4;
+	c->attr.bpf.inner_map_fd = inner;
+	outer = (uint32_t)rt_do(rt);
+	CHECK((int32_t)outer > 0);
+	CHECK_EQ(rt_map_put(rt, outer, &key, 4, &same, 4), 0);
+	CHECK_EQ(rt_map_look(rt, outer, &key, 4, &id, 4), 0);
+	CHECK_EQ(id, 2);
+	CHECK_EQ(rt_map_put(rt, outer, &key, 4, &other, 4), -EINVAL);
+	CHECK_EQ(rt_map_put(rt, outer, &key, 4, &outer, 4), -EINVAL);
+	CHECK_EQ(rt_map_put(rt, outer, &key, 4, &(uint32_t){ BPF_HANDLE_EBADF }, 4), -EBADF);
+	/* The outer map holds its inner ones, and gives them back when it goes. */
+	CHECK_EQ(rt_close(rt, same), 0);
+	CHECK_EQ(rt_count(rt, RT_MAP), 4);
+	CHECK_EQ(rt_close(rt, outer), 0);
+	rt_call(BPF_ENABLE_STATS);
+	rt_do(rt);
+	rt_session_end(rt, RT_TEST_SESSION);
+	CHECK_EQ(rt_count(rt, RT_MAP), 0);
+	rt_call_end();
+	CHECK_EQ(rt_free(rt), 0);
+}
+
+/* A prog array that a program in it uses: neither goes while the other holds it, unless ... */
+TEST(prog_array_cycle)
+{
+	struct rt *rt = rt_new(NULL);
+	uint32_t map = (uint32_t)rt_map_create(rt, BPF_MAP_TYPE_PROG_ARRAY, 4, 4, 4, 0), key = 0;
+	uint32_t prog =
+		(uint32_t)LOAD(rt, BPF_PROG_TYPE_XDP, LDIMM64(2, BPF_PSEUDO_MAP_FD, (int)map, 0),
+			       MOV_IMM(3, 0), CALL(BPF_FUNC_tail_call), MOV_IMM(0, 0), EXIT());
+
+	CHECK((int32_t)prog > 0);
+	CHECK_EQ(rt_map_put(rt, map, &key, 4, &prog, 4), 0);
+	CHECK_EQ(rt_close(rt, prog), 0);
+	CHECK_EQ(rt_count(rt, RT_PROG), 1);
+	/* ... the array's last handle is closed: then it is emptied. */
+	CHECK_EQ(rt_close(rt, map), 0);
+	rt_session_end(rt, RT_TEST_SESSION);
+	CHECK_EQ(rt_count(rt, RT_PROG) + rt_count(rt, RT_MAP), 0);
+	CHECK_EQ(rt_free(rt), 0);
+}
+
 TEST(prog_array_values)
 {
 	struct rt *rt = rt_new(NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* BPF_PROG_TEST_RUN: XDP and plain contexts, data in and out, CPUs, runs that are ended. */
 #include "hal_host.h"
+#include "support_rt_load.h"
 #include "support_rt_run.h"
 #include "test.h"
 
@@ -13,7 +14,10 @@
 TEST(xdp_retval_and_data)
 {
 	struct rt *rt = rt_new(NULL);
+	/* if (data + 4 <= data_end) data[3] = 0x77 */
 	int64_t prog = LOAD(rt, BPF_PROG_TYPE_XDP, LDX(BPF_W, 2, 1, MD(data)),
+			    LDX(BPF_W, 3, 1, MD(data_end)), MOV_REG(4, 2), ADD_IMM(4, 4),
+			    I(BPF_JMP | BPF_JGT | BPF_X, 4, 3, 1, 0),
 			    I(BPF_ST | BPF_MEM | BPF_B, 2, 0, 3, 0x77), MOV_IMM(0, XDP_TX), EXIT());
 	struct bpf_call *c;
 
@@ -312,9 +316,11 @@ TEST(statistics)
 TEST(run_ended)
 {
 	struct rt *rt = rt_new(NULL);
-	int64_t prog = LOAD(rt, BPF_PROG_TYPE_XDP, MOV_IMM(2, 64), LDX(BPF_W, 0, 2, 8), EXIT());
 	struct bpf_call *c;
+	int64_t prog;
 
+	CHECK_EQ(run_unverified(rt), 0);
+	prog = LOAD(rt, BPF_PROG_TYPE_XDP, MOV_IMM(2, 64), LDX(BPF_W, 0, 2, 8), EXIT());
 	CHECK(prog > 0);
 	c = run_call(prog, 64);
 	c->attr.bpf.test.data_size_out = 64;
@@ -329,16 +335,98 @@ TEST(run_ended)
 	CHECK_EQ(rt_free(rt), 0);
 }
 
+/* With line records the log names the line of C. */
+TEST(run_ended_line)
+{
+	static const struct bpf_insn insns[] = { CALL_REL(1), EXIT(), LDX(BPF_W, 0, 10, 8),
+						 EXIT() };
+	struct rt *rt = rt_new(NULL);
+	struct infos in = good_infos();
+	struct bpf_call *c;
+	uint32_t btf;
+	int64_t prog;
+
+	CHECK_EQ(run_unverified(rt), 0);
+	btf = (uint32_t)load_btf(rt);
+	c = good_load(insns, ARRAY_SIZE(insns));
+	strcpy(c->attr.bpf.prog_name, "lines");
+	c->attr.bpf.prog_btf_fd = btf;
+	c->attr.bpf.func_info_rec_size = sizeof(in.func[0]);
+	c->attr.bpf.func_info_cnt = 2;
+	rt_in(&c->attr.bpf.func_info, in.func, sizeof(in.func));
+	c->attr.bpf.line_info_rec_size = sizeof(in.line[0]);
+	c->attr.bpf.line_info_cnt = 3;
+	rt_in(&c->attr.bpf.line_info, in.line, sizeof(in.line));
+	prog = rt_do(rt);
+	CHECK(prog > 0);
+	CHECK_EQ(run_value(rt, prog), -EFAULT);
+	CHECK(strstr(hal_host_log_text(), "prog 1 (lines) insn 2: access outside"));
+	CHECK(strstr(hal_host_log_text(), "; a.c:5: return 0;"));
+	CHECK_EQ(rt_free(rt), 0);
+}
+
 /* Endless programs meet the time budget. */
 TEST(run_budget)
 {
 	struct rt *rt = rt_new(NULL);
-	int64_t prog = LOAD(rt, BPF_PROG_TYPE_XDP, MOV_IMM(0, 0), JA(-2), EXIT());
+	int64_t prog;
 
+	CHECK_EQ(run_unverified(rt), 0);
+	prog = LOAD(rt, BPF_PROG_TYPE_XDP, MOV_IMM(0, 0), JA(-2), EXIT());
 	CHECK(prog > 0);
 	hal_host_use_real_time();
 	CHECK_EQ(rt_knob_put(rt, "bpf.run_budget_ms", 20), 0);
 	CHECK_EQ(run_value(rt, prog), -EFAULT);
+	CHECK(strstr(hal_host_log_text(), "time used up"));
+	CHECK_EQ(rt_free(rt), 0);
+}
+
+/* A program that the verifier accepts though it takes hours: bpf_loop in bpf_loop. */
+#define CALL_LOOP(distance)                                                                        \
+	MOV_IMM(1, 1 << 23), LDIMM64(2, BPF_PSEUDO_FUNC, distance, 0), MOV_IMM(3, 0),              \
+		MOV_IMM(4, 0), CALL(BPF_FUNC_loop)
+
+static int64_t run_loops(struct rt *rt, int64_t mode)
+{
+	static const struct bpf_insn insns[] = { CALL_LOOP(6),
+						 MOV_IMM(0, 0),
+						 EXIT(),
+						 /* 8: */ CALL_LOOP(6),
+						 MOV_IMM(0, 0),
+						 EXIT(),
+						 /* 16: */ MOV_IMM(0, 0),
+						 EXIT() };
+	static const struct bpf_func_info funcs[] = { { 0, 3 }, { 8, 4 }, { 16, 4 } };
+	uint32_t btf = (uint32_t)load_btf(rt);
+	struct bpf_call *c;
+	int64_t prog;
+
+	if (rt_knob_put(rt, "bpf.run_mode", mode) || rt_knob_put(rt, "bpf.run_budget_ms", 20))
+		return -EINVAL;
+	c = good_load(insns, ARRAY_SIZE(insns));
+	c->attr.bpf.prog_btf_fd = btf;
+	c->attr.bpf.func_info_rec_size = sizeof(funcs[0]);
+	c->attr.bpf.func_info_cnt = ARRAY_SIZE(funcs);
+	rt_in(&c->attr.bpf.func_info, funcs, sizeof(funcs));
+	prog = rt_do(rt);
+	hal_host_use_real_time();
+	return prog < 0 ? prog : run_value(rt, prog);
+}
+
+TEST(run_budget_of_loops_fast)
+{
+	struct rt *rt = rt_new(NULL);
+
+	CHECK_EQ(run_loops(rt, 2), -EFAULT);
+	CHECK(strstr(hal_host_log_text(), "time used up"));
+	CHECK_EQ(rt_free(rt), 0);
+}
+
+TEST(run_budget_of_loops_checked)
+{
+	struct rt *rt = rt_new(NULL);
+
+	CHECK_EQ(run_loops(rt, 1), -EFAULT);
 	CHECK(strstr(hal_host_log_text(), "time used up"));
 	CHECK_EQ(rt_free(rt), 0);
 }
