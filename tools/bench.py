@@ -16,22 +16,30 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/target")]
+sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
 
 
+def number(value):
+    return f"{value:,.3f}" if isinstance(value, float) and value % 1 else f"{value:,.0f}"
+
+
 def show(rows):
-    wide = max(len(f"{r.case}") for r in rows)
+    """A table a benchmark: a line a case, a column a metric; then the bounds."""
+    for bench in dict.fromkeys(r.bench for r in rows):
+        mine = [r for r in rows if r.bench == bench]
+        metrics = list(dict.fromkeys(r.metric for r in mine))
+        cells = {(r.case, r.metric): number(r.value) for r in mine}
+        wide = max(len(r.case) for r in mine)
+        print(f"\n{bench:{wide}}  " + "  ".join(f"{m:>14}" for m in metrics))
+        for case in dict.fromkeys(r.case for r in mine):
+            print(f"{case:{wide}}  " + "  ".join(
+                f"{cells.get((case, m), ''):>{max(14, len(m))}}" for m in metrics))
     for row in rows:
-        bound = ""
-        if row.most is not None:
-            bound = f"at most {row.most:,}"
-        if row.least is not None:
-            bound = f"at least {row.least:,}"
-        mark = "" if row.holds() else "  BEYOND ITS BOUND"
-        value = f"{row.value:,.3f}" if isinstance(row.value, float) else f"{row.value:,}"
-        print(f"  {row.case:{wide}}  {row.metric:24} {value:>16} {row.unit:14} {bound}{mark}",
-              flush=True)
+        for word, bound in (("at most", row.most), ("at least", row.least)):
+            if bound is not None:
+                print(f"{row.bench}/{row.metric} ({row.case}): {number(row.value)} {row.unit}, "
+                      f"{word} {number(bound)}: {'ok' if row.holds() else 'BEYOND ITS BOUND'}")
 
 
 def main():
@@ -40,7 +48,6 @@ def main():
     for name in names:
         found = list(importlib.import_module("bench." + name).rows())
         if found:
-            print(name)
             show(found)
         rows += found
     out = ROOT / "build/bench/results.jsonl"

@@ -6,6 +6,7 @@ A check is a function in a module of this folder that returns a list of complain
 """
 import sys
 
+sys.dont_write_bytecode = True
 import headers
 import image
 import layers
