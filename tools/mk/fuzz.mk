@@ -24,7 +24,15 @@ $(B)/fuzz/libpure.a: $(FUZZ_LIB_OBJS)
 
 $(FUZZ_BINS): $(B)/fuzz/%: $(B)/fuzz/obj/tests/fuzz/%.o $(B)/fuzz/libpure.a
 	$(call say,FUZZLD,$@)
-	$(Q)$(BPF_CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $^ -lpthread
+	$(Q)$(BPF_CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(B)/fuzz/libpure.a \
+		$(FUZZ_LIBS_$*) -lpthread
+
+# Sources outside the pure folders that a fuzzer links, and libraries.
+FUZZ_EXTRA_fuzz_tree := $(wildcard board/*.c)
+FUZZ_LIBS_fuzz_tree := -lfdt
+FUZZ_EXTRA_fuzz_ymodem := kernel/ymodem.c
+FUZZ_EXTRA_OBJS = $(patsubst %.c,$(B)/fuzz/obj/%.o,$(FUZZ_EXTRA_$(1)))
+$(foreach f,$(FUZZ_NAMES),$(eval $(B)/fuzz/$(f): $(call FUZZ_EXTRA_OBJS,$(f))))
 
 fuzz-build: $(FUZZ_BINS)
 
@@ -33,4 +41,5 @@ fuzz: fuzz-build
 	@tools/fuzz.sh run $(FUZZ_SECONDS) "$(KEEP)" $(or $(FUZZ),$(FUZZ_NAMES))
 
 .SECONDARY: $(FUZZ_LIB_OBJS)
+-include $(foreach f,$(FUZZ_NAMES),$(patsubst %.o,%.d,$(call FUZZ_EXTRA_OBJS,$(f))))
 -include $(FUZZ_LIB_OBJS:.o=.d) $(patsubst %,$(B)/fuzz/obj/tests/fuzz/%.d,$(FUZZ_NAMES))
