@@ -88,7 +88,7 @@ guarded_tail_call:
 	guard_tail_call(rc, regs, AT);
 	goto op_TAIL_CALL;
 
-#include "bpf/interp_body.h"
+#include "bpf/interp_handlers.inc"
 }
 
 uint64_t interp_exec_checked(const struct interp_func *fn, const uint64_t *args, struct run_ctx *rc)

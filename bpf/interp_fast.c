@@ -119,7 +119,7 @@ enter:
 	pc = fn->entry - 1;
 	NEXT(1);
 
-#include "bpf/interp_body.h"
+#include "bpf/interp_handlers.inc"
 
 op_JEQ_0:
 	if (!LO)
