@@ -19,6 +19,7 @@ struct ring_watch {
 	struct ring_watch *next;
 	uint32_t map_id;
 	uint32_t wakeups; /* of the map, before it was last read */
+	uint64_t read_to; /* position behind what the host has */
 };
 
 struct server {
@@ -161,7 +162,7 @@ static void watch_drop(struct ring_watch **at)
 	hal_free(w);
 }
 
-static void watch_set(struct server *s, uint32_t map_id, uint32_t wakeups)
+static void watch_set(struct server *s, uint32_t map_id, uint32_t wakeups, uint64_t read_to)
 {
 	struct ring_watch **at = watch_find(s, map_id);
 
@@ -172,6 +173,23 @@ static void watch_set(struct server *s, uint32_t map_id, uint32_t wakeups)
 		(*at)->map_id = map_id;
 	}
 	(*at)->wakeups = wakeups;
+	(*at)->read_to = read_to;
+}
+
+/*
+ * The consumer has moved on. Producers wake it only for a record that it waits for, so one that
+ * came between its last look and this must be told of now.
+ */
+static void watch_moved(struct server *s, const struct bpf_map *map)
+{
+	struct ring_watch *w = *watch_find(s, map->id);
+	struct map_ring ring;
+
+	if (!w)
+		return;
+	map->ops->ring((struct bpf_map *)map, &ring);
+	if (__atomic_load_n(ring.prod_pos, __ATOMIC_ACQUIRE) > w->read_to)
+		w->wakeups = READ_ONCE(map->wakeups) - 1;
 }
 
 static void watch_look(struct server *s)
@@ -193,12 +211,12 @@ static void watch_look(struct server *s)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* The ring buffer that a call reads, NULL: it does something else. */
-static const struct bpf_map *ring_read_by(struct server *s, const struct bpf_call *call)
+/* The ring buffer that a call reads or has read, NULL: it does something else. */
+static const struct bpf_map *ring_of(struct server *s, const struct bpf_call *call)
 {
 	void *map;
 
-	if (call->cmd != BOARD_MEM_READ ||
+	if ((call->cmd != BOARD_MEM_READ && call->cmd != BOARD_MEM_WRITE) ||
 	    rt_handle_get(s->rt, call->attr.board.mem.map_fd, RT_MAP, &map))
 		return NULL;
 	return ((struct bpf_map *)map)->ops->ring ? map : NULL;
@@ -206,8 +224,8 @@ static const struct bpf_map *ring_read_by(struct server *s, const struct bpf_cal
 
 static void do_call(struct server *s, struct bpf_call *call)
 {
-	const struct bpf_map *ring = ring_read_by(s, call);
-	uint32_t map_id = ring ? ring->id : 0;
+	const struct bpf_map *ring = ring_of(s, call);
+	const struct board_attr_mem *mem = &call->attr.board.mem;
 	/* Before the read: what is submitted during it is told of once too often, not too seldom.
 	 */
 	uint32_t wakeups = ring ? READ_ONCE(ring->wakeups) : 0;
@@ -217,8 +235,10 @@ static void do_call(struct server *s, struct bpf_call *call)
 	bpf_syscall(s->rt, call);
 	s->now_ns = hal_ktime_ns();
 	send_reply(s, call);
-	if (ring && !call->ret)
-		watch_set(s, map_id, wakeups);
+	if (ring && !call->ret && call->cmd == BOARD_MEM_READ)
+		watch_set(s, ring->id, wakeups, mem->off + mem->len);
+	else if (ring && !call->ret)
+		watch_moved(s, ring);
 	bpf_call_free(call);
 	hal_quiesce_flush(false);
 	rx_work_begin(s);

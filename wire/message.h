@@ -13,7 +13,8 @@
  *                              TEXT: as BOARD_LOG_READ; pos is that of its first byte, lost counts
  *                              the bytes before it that were overwritten unsent
  *        num 2, num map id     RING: since the last BOARD_MEM_READ of this ring buffer a producer
- *                              has woken its consumer. Sent once, until it is read again
+ *                              has woken its consumer, or BOARD_MEM_WRITE moved the consumer
+ *                              while there was more. Sent once, until it is read again
  *
  * Both ends check every length; a prelude that is not understood makes the whole message -EBADMSG.
  */
