@@ -18,10 +18,13 @@ void backtrace_begin(struct backtrace *bt, uint64_t fp, uint64_t pc);
 /* Step to the caller: false at the end, or when the record is not on a mapped stack. */
 bool backtrace_next(struct backtrace *bt);
 
+/* Longest name, with its NUL; longer ones are cut. */
+#define KSYMS_NAME_MAX 96
+
 /*
- * The function of the kernel that holds pc: its name and pc's distance from its start. NULL if pc
- * is not in the kernel's text.
+ * The function of the kernel that holds pc: its name to buf, and pc's distance from its start.
+ * False if pc is not in the kernel's text.
  */
-const char *ksyms_find(uint64_t pc, uint64_t *offset);
-/* Function number i in order of address, for clients that want the table; NULL past the end. */
-const char *ksyms_at(uint32_t i, uint64_t *addr);
+bool ksyms_find(uint64_t pc, char buf[KSYMS_NAME_MAX], uint64_t *offset);
+/* Function number i in order of address, for clients that want the table; false past the end. */
+bool ksyms_at(uint32_t i, char buf[KSYMS_NAME_MAX], uint64_t *addr);

@@ -4,20 +4,52 @@
 #include "boot/early_mmu.h"
 #include "mm/xlat.h"
 
-/* Made by tools/gen-ksyms.py at link time. */
+/* Made by tools/gen-ksyms.py at link time; described there. */
 extern const uint64_t ksyms_base;
 extern const uint32_t ksyms_count;
 extern const uint32_t ksyms_offset[];
-extern const uint32_t ksyms_name[];
-extern const char ksyms_names[];
+extern const uint32_t ksyms_index[];
+extern const uint8_t ksyms_pairs[128][2];
+extern const uint8_t ksyms_names[];
 
-const char *ksyms_find(uint64_t pc, uint64_t *offset)
+#define GROUP	   16
+#define FIRST_PAIR 128
+/* A pair is made of bytes and of pairs before it: no deeper than there are pairs. */
+#define DEPTH_MAX 130
+
+static void name_get(uint32_t i, char buf[KSYMS_NAME_MAX])
+{
+	const uint8_t *name = ksyms_names + ksyms_index[i / GROUP];
+	uint8_t stack[DEPTH_MAX];
+	size_t len = 0;
+
+	for (i %= GROUP; i > 0; i--)
+		name += 1 + name[0];
+	for (unsigned int at = 1; at <= name[0]; at++) {
+		unsigned int depth = 0;
+
+		stack[depth++] = name[at];
+		while (depth > 0) {
+			uint8_t byte = stack[--depth];
+
+			if (byte >= FIRST_PAIR) {
+				stack[depth++] = ksyms_pairs[byte - FIRST_PAIR][1];
+				stack[depth++] = ksyms_pairs[byte - FIRST_PAIR][0];
+			} else if (len < KSYMS_NAME_MAX - 1) {
+				buf[len++] = (char)byte;
+			}
+		}
+	}
+	buf[len] = 0;
+}
+
+bool ksyms_find(uint64_t pc, char buf[KSYMS_NAME_MAX], uint64_t *offset)
 {
 	uint32_t lo = 0, hi = ksyms_count;
 
 	if (pc < (uint64_t)__text_start || pc >= (uint64_t)__text_end || ksyms_count == 0 ||
 	    pc < ksyms_base)
-		return NULL;
+		return false;
 	/* The last function that starts at or below pc. */
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -28,15 +60,17 @@ const char *ksyms_find(uint64_t pc, uint64_t *offset)
 			hi = mid;
 	}
 	*offset = pc - (ksyms_base + ksyms_offset[lo]);
-	return ksyms_names + ksyms_name[lo];
+	name_get(lo, buf);
+	return true;
 }
 
-const char *ksyms_at(uint32_t i, uint64_t *addr)
+bool ksyms_at(uint32_t i, char buf[KSYMS_NAME_MAX], uint64_t *addr)
 {
 	if (i >= ksyms_count)
-		return NULL;
+		return false;
 	*addr = ksyms_base + ksyms_offset[i];
-	return ksyms_names + ksyms_name[i];
+	name_get(i, buf);
+	return true;
 }
 
 void backtrace_begin(struct backtrace *bt, uint64_t fp, uint64_t pc)

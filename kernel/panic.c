@@ -73,10 +73,10 @@ static void panic_begin(void)
  */
 static void say_place(const char *what, uint64_t pc, uint64_t back)
 {
+	char name[KSYMS_NAME_MAX];
 	uint64_t offset;
-	const char *name = ksyms_find(pc - back, &offset);
 
-	if (name)
+	if (ksyms_find(pc - back, name, &offset))
 		say("%s%016llx %s+0x%llx\n", what, (unsigned long long)pc, name,
 		    (unsigned long long)(offset + back));
 	else
@@ -93,13 +93,14 @@ static void say_repeats(unsigned int n)
 static void say_backtrace(uint64_t fp, uint64_t pc, uint64_t back, uint64_t lr)
 {
 	unsigned int repeats = 0;
+	char name[KSYMS_NAME_MAX];
 	struct backtrace bt;
 	uint64_t offset;
 
 	say("backtrace:\n");
 	say_place("  ", pc, back);
 	/* Of a jump to where no code is, only the link register knows the origin. */
-	if (lr && !ksyms_find(pc, &offset))
+	if (lr && !ksyms_find(pc, name, &offset))
 		say_place("  ", lr, 4);
 	for (backtrace_begin(&bt, fp, pc); backtrace_next(&bt); pc = bt.pc) {
 		if (bt.pc == pc) {

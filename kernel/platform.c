@@ -238,12 +238,13 @@ static int run_selftest(void *arg, const char *name, char *log, uint32_t len, ui
 static uint32_t get_syms(void *arg, uint32_t *first, char *buf, uint32_t len)
 {
 	uint32_t i = *first, n = 0;
-	const char *name;
+	char name[KSYMS_NAME_MAX];
 	uint64_t addr;
+	bool more;
 
 	(void)arg;
-	for (; (name = ksyms_at(i, &addr)) != NULL; i++) {
-		char line[96];
+	for (; (more = ksyms_at(i, name, &addr)); i++) {
+		char line[KSYMS_NAME_MAX + 24];
 		int need = fmt_snprintf(line, sizeof(line), "%016llx T %s\n",
 					(unsigned long long)addr, name);
 		uint32_t bytes = (uint32_t)MIN((size_t)need, sizeof(line) - 1);
@@ -254,7 +255,7 @@ static uint32_t get_syms(void *arg, uint32_t *first, char *buf, uint32_t len)
 		memcpy(buf + n, line, bytes);
 		n += bytes;
 	}
-	*first = name ? i : 0;
+	*first = more ? i : 0;
 	return n;
 }
 

@@ -17,10 +17,10 @@ static struct {
 	struct spinlock lock; /* fresh and the counters */
 	struct hal_deferred *fresh;
 	uint64_t queued, done;
-	/* Thread on CPU 0 only. */
+	/* Of the CPU that is flushing, 0: none, else its number + 1. */
+	uint32_t flusher;
 	struct hal_deferred *ripening;
 	struct snapshot since;
-	bool flushing;
 } deferred;
 
 static void snapshot_take(struct snapshot *s)
@@ -87,9 +87,29 @@ static void ripening_finish(void)
 		struct hal_deferred *next = d->next;
 
 		d->fn(d);
-		__atomic_fetch_add(&deferred.done, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&deferred.done, 1, __ATOMIC_RELEASE);
 		d = next;
 	}
+}
+
+static bool flush_begin(void)
+{
+	uint32_t none = 0;
+
+	return __atomic_compare_exchange_n(&deferred.flusher, &none, this_cpu()->id + 1, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void flush_step(bool wait)
+{
+	if (!deferred.ripening)
+		ripening_start();
+	while (wait && !snapshot_is_over(&deferred.since)) {
+		smp_run_work();
+		spin_relax();
+	}
+	if (deferred.ripening && snapshot_is_over(&deferred.since))
+		ripening_finish();
 }
 
 void hal_quiesce_flush(bool wait)
@@ -97,18 +117,17 @@ void hal_quiesce_flush(bool wait)
 	uint64_t until = __atomic_load_n(&deferred.queued, __ATOMIC_ACQUIRE);
 
 	/* Called from one of the functions that it calls. */
-	if (deferred.flushing)
+	if (__atomic_load_n(&deferred.flusher, __ATOMIC_RELAXED) == this_cpu()->id + 1)
 		return;
-	deferred.flushing = true;
 	do {
-		if (!deferred.ripening)
-			ripening_start();
-		while (wait && !snapshot_is_over(&deferred.since))
+		if (flush_begin()) {
+			flush_step(wait);
+			__atomic_store_n(&deferred.flusher, 0, __ATOMIC_RELEASE);
+		} else if (wait) {
+			smp_run_work();
 			spin_relax();
-		if (deferred.ripening && snapshot_is_over(&deferred.since))
-			ripening_finish();
-	} while (wait && __atomic_load_n(&deferred.done, __ATOMIC_RELAXED) < until);
-	deferred.flushing = false;
+		}
+	} while (wait && __atomic_load_n(&deferred.done, __ATOMIC_ACQUIRE) < until);
 }
 
 uint32_t quiesce_waiting(void)

@@ -179,13 +179,20 @@ static void runs_check(struct selftest *t)
 
 static void symbols_check(struct selftest *t)
 {
-	uint64_t offset, addr;
-	const char *name = ksyms_find((uint64_t)selftest_faults + 8, &offset);
+	uint64_t offset, addr, last = 0;
+	char name[KSYMS_NAME_MAX];
+	bool found = false, sorted = true;
 
-	SELF_CHECK(t, name && strcmp(name, "selftest_faults") == 0 && offset == 8);
-	SELF_CHECK(t, ksyms_find((uint64_t)__rodata_start, &offset) == NULL);
-	SELF_CHECK(t, ksyms_find(0, &offset) == NULL);
-	SELF_CHECK(t, ksyms_at(0, &addr) != NULL && ksyms_at(~0u, &addr) == NULL);
+	SELF_CHECK(t, ksyms_find((uint64_t)selftest_faults + 8, name, &offset));
+	SELF_CHECK(t, strcmp(name, "selftest_faults") == 0 && offset == 8);
+	SELF_CHECK(t, !ksyms_find((uint64_t)__rodata_start, name, &offset));
+	SELF_CHECK(t, !ksyms_find(0, name, &offset));
+	for (uint32_t i = 0; ksyms_at(i, name, &addr); i++) {
+		sorted &= addr > last && strlen(name) > 0;
+		last = addr;
+		found |= addr == (uint64_t)memcpy && strcmp(name, "memcpy") == 0;
+	}
+	SELF_CHECK(t, found && sorted);
 }
 
 void selftest_faults(struct selftest *t)
