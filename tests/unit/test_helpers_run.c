@@ -5,6 +5,7 @@
  */
 #include "test.h"
 
+#include "bpf/btf.h"
 #include "bpf/ctx.h"
 #include "bpf/helpers.h"
 #include "bpf/interp.h"
@@ -321,27 +322,41 @@ TEST(tail_call_in_a_function)
 
 TEST(spin_locks)
 {
+	struct bpf_btf *btf;
 	struct bpf_map *map;
 	uintptr_t addr;
 
-	CHECK_EQ(map_new(&map, BPF_MAP_TYPE_ARRAY, 4, 16, 1, 0), 0);
-	CHECK_EQ(map->ops->direct_value(map, 0, &addr), 0);
-	CHECK_EQ(run("r6 = map[0][0]+0; r1 = r6; call bpf_spin_lock; r7 = *(u32 *)(r6 +0);"
-		     "r1 = r6; call bpf_spin_unlock; r0 = r7; exit",
-		     &map, 1),
+	CHECK_EQ(map_test_btf(&btf), 0);
+	CHECK_EQ(map_new_btf(&map, btf, BPF_MAP_TYPE_ARRAY, 4, 16, 1, 0, MAP_TEST_INT,
+			     MAP_TEST_LOCK_VALUE),
+		 0);
+	CHECK_EQ(map->ops->direct_value(map, 8, &addr), 0);
+	CHECK_EQ(run_mode("r6 = map[0][0]+8; r1 = r6; call bpf_spin_lock; r7 = *(u32 *)(r6 +0);"
+			  "r1 = r6; call bpf_spin_unlock; r0 = r7; exit",
+			  &map, 1, PROG_MODE_FAST),
 		 1);
+	CHECK_EQ(run("r6 = map[0][0]+8; r1 = r6; call bpf_spin_lock;"
+		     "*(u64 *)(r6 -8) = 5; r1 = r6; call bpf_spin_unlock; r0 = *(u64 *)(r6 -8);"
+		     "exit",
+		     &map, 1),
+		 5);
+	/* The lock is its helpers' alone, and only it is a lock. */
+	CHECK_EQ(run_checked("r1 = map[0][0]+8; r0 = *(u32 *)(r1 +0); exit", &map, 1),
+		 ENDED(RUN_END_BAD_ACCESS));
+	CHECK_EQ(run_checked("r1 = map[0][0]+0; call bpf_spin_lock; exit", &map, 1),
+		 ENDED(RUN_END_BAD_CALL));
 	CHECK_EQ(*(uint32_t *)addr, 0);
 	CHECK_EQ(hal_host_irq_depth(), 0);
 	/* Twice, never taken, never given back, ended while held: nobody waits, all is free. */
-	CHECK_EQ(run("r6 = map[0][0]+0; r1 = r6; call bpf_spin_lock; r1 = r6; call bpf_spin_lock;"
+	CHECK_EQ(run("r6 = map[0][0]+8; r1 = r6; call bpf_spin_lock; r1 = r6; call bpf_spin_lock;"
 		     "exit",
 		     &map, 1),
 		 ENDED(RUN_END_BAD_CALL));
-	CHECK_EQ(run("r1 = map[0][0]+0; call bpf_spin_unlock; exit", &map, 1),
+	CHECK_EQ(run("r1 = map[0][0]+8; call bpf_spin_unlock; exit", &map, 1),
 		 ENDED(RUN_END_BAD_CALL));
-	CHECK_EQ(run_checked("r1 = map[0][0]+0; call bpf_spin_lock; r0 = 0; exit", &map, 1),
+	CHECK_EQ(run_checked("r1 = map[0][0]+8; call bpf_spin_lock; r0 = 0; exit", &map, 1),
 		 ENDED(RUN_END_BAD_CALL));
-	CHECK_EQ(run_checked("r1 = map[0][0]+0; call bpf_spin_lock; r1 = 0; r0 = *(u8 *)(r1 +0);"
+	CHECK_EQ(run_checked("r1 = map[0][0]+8; call bpf_spin_lock; r1 = 0; r0 = *(u8 *)(r1 +0);"
 			     "exit",
 			     &map, 1),
 		 ENDED(RUN_END_BAD_ACCESS));
@@ -349,6 +364,7 @@ TEST(spin_locks)
 	CHECK_EQ(run_checked("r1 = r10; r1 += -3; call bpf_spin_lock; exit", &map, 1),
 		 ENDED(RUN_END_BAD_CALL));
 	map_end(map);
+	btf_free(btf);
 }
 
 /* ---- verdicts ---------------------------------------------------------------------------------
