@@ -119,3 +119,10 @@ void memory_init(const struct board_info *board)
 		 (unsigned long long)(stats.total_pages / 256),
 		 (unsigned long long)((stats.total_pages - stats.free_pages) * 4));
 }
+
+void memory_get_text_spare(uint64_t *va, uint64_t *pa, uint64_t *bytes)
+{
+	*va = (uint64_t)__text_end;
+	*pa = boot_info.text_pa + (*va - TEXT_BASE);
+	*bytes = TEXT_END - *va;
+}

@@ -5,6 +5,7 @@
 #include "include/err.h"
 #include "include/hal.h"
 #include "kernel/cpu.h"
+#include "kernel/memory.h"
 #include "kernel/selftest.h"
 #include "mm/heap.h"
 #include "mm/percpu.h"
@@ -123,6 +124,21 @@ static void page_check(struct selftest *t, uint64_t page_pa)
 	SELF_CHECK(t, !is_readable((const void *)p));
 }
 
+/* Behind the kernel's code: executable, and nothing but traps. */
+static void text_spare_check(struct selftest *t)
+{
+	uint64_t va, pa, bytes, wrong = 0;
+	struct xlat_entry e;
+
+	memory_get_text_spare(&va, &pa, &bytes);
+	SELF_CHECK(t, bytes >= BLOCK_BYTES / 2 && va + bytes == TEXT_END);
+	SELF_CHECK(t, xlat_lookup(va, &e) == 0 && e.bytes == BLOCK_BYTES &&
+			      e.pa + (va - e.va) == pa && !(e.attrs & PTE_PXN));
+	for (uint64_t at = va; at < va + bytes; at += 4)
+		wrong += *(const uint32_t *)at != BRK_FILL_INSN;
+	SELF_CHECK(t, wrong == 0);
+}
+
 static void code_frame_check(struct selftest *t)
 {
 	uint64_t pa;
@@ -161,6 +177,7 @@ void selftest_xlat(struct selftest *t)
 	SELF_CHECK(t, phys_free_pages(pa, 1, PHYS_MAP) == 0);
 	SELF_CHECK(t, phys_free_pages(pa, 1, PHYS_MAP) == -EINVAL);
 	code_frame_check(t);
+	text_spare_check(t);
 	/* What must never be mapped. */
 	SELF_CHECK(t, !is_readable(NULL));
 	SELF_CHECK(t, !is_readable((const void *)0x40000000));
