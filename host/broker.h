@@ -4,12 +4,13 @@
  * that clients hold; clients are connections to its socket, objects are placeholders.
  *
  *   broker.c         event loop, listening socket, life and death
- *   broker_line.c    the line, the link on it, requests to the board
+ *   broker_line.c    the line, the link on it; broker_request.c  requests to the board
  *   broker_client.c  connections: requests in, replies out, streams
  *   broker_call.c    what happens between a client's request and the board's reply
+ *   broker_translate.c  handles in messages
  *   broker_object.c  placeholders
  *   broker_memo.c    answers that the board has given before
- *   broker_shadow.c  memory of mapped maps
+ *   broker_shadow.c  memory of mapped maps; broker_ring.c  of ring buffers
  */
 #pragma once
 
@@ -210,6 +211,29 @@ struct memo_entry *memo_find(struct broker *b, const uint8_t *key, size_t len);
 void memo_add(struct broker *b, const uint8_t *key, size_t key_len, const uint8_t *reply,
 	      size_t reply_len, int64_t ret, const struct bpf_obj_info *obj);
 void memo_flush(struct broker *b);
+
+/* ---- translation ---- */
+
+enum translation_mode {
+	TO_KEY,	 /* handles of probes become numbers that are the same every time */
+	TO_REAL, /* virtual handles become the board's */
+};
+
+struct translation {
+	struct broker *b;
+	enum translation_mode mode;
+	struct bpf_call *call; /* used inside */
+	/* results */
+	uint32_t cmd;
+	bool foreign;			      /* TO_KEY: an object that is no probe's */
+	struct object *unmade;		      /* TO_REAL: a lazy object that must be made first */
+	struct object *seen[OBJECT_DEPS_MAX]; /* objects behind virtual handles */
+	uint32_t seen_nr;
+	bool too_many; /* ... there are more */
+};
+/* msg again with its handles replaced, appended to *out. 0 or -errno. */
+int translate(struct translation *t, const uint8_t *msg, size_t len,
+	      struct wire_buf *out) __must_check;
 
 /* ---- shadow memory ---- */
 

@@ -17,41 +17,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/broker.h"
+#include "host/broker_shadow.h"
 
-#define CHUNK	   (256u * 1024)
-#define SHADOW_MAX (1ull << 30)
+#define SHADOW_CHUNK (256u * 1024)
+#define SHADOW_MAX   (1ull << 30)
 /* Unchanged bytes that are sent along rather than starting another request. */
 #define WRITE_GAP 32
-
-struct waiter {
-	struct list link;
-	board_done done;
-	void *arg;
-};
-
-struct shadow {
-	struct list link, users; /* broker.shadows; struct object by shadow_link */
-	uint32_t refs;		 /* being in the list, and each request under way */
-	bool dead;
-	struct bpf_obj_info map;
-	bool ring;
-	int memfd;
-	uint8_t *mem, *last;
-	size_t file_len, area; /* bytes of memfd; of values or of ring data */
-	size_t page;
-	uint64_t scanned, told; /* ring: producer position shown, consumer position sent */
-	bool pulling;
-	struct list waiting, served; /* ring: struct waiter for the next pull, for this one */
-};
-
-struct mem_op {
-	struct own_call own;
-	struct shadow *s;
-	board_done done;
-	void *arg;
-	uint8_t buf[];
-};
 
 /* ---- life ---- */
 
@@ -65,7 +36,7 @@ static void shadow_put(struct shadow *s)
 	free(s);
 }
 
-static void finish_waiters(struct broker *b, struct list *waiters, int status)
+void shadow_finish_waiters(struct broker *b, struct list *waiters, int status)
 {
 	struct waiter *w;
 
@@ -159,7 +130,7 @@ void shadow_detach(struct broker *b, struct object *o)
 		return;
 	s->dead = true;
 	list_del(&s->link);
-	finish_waiters(b, &s->waiting, -EIO);
+	shadow_finish_waiters(b, &s->waiting, -EIO);
 	shadow_put(s);
 }
 
@@ -172,7 +143,7 @@ static uint32_t shadow_handle(const struct shadow *s)
 
 /* ---- requests ---- */
 
-static struct mem_op *op_new(struct shadow *s, size_t room, board_done done, void *arg)
+struct mem_op *mem_op_new(struct shadow *s, size_t room, board_done done, void *arg)
 {
 	struct mem_op *op = calloc(1, sizeof(*op) + room);
 
@@ -187,7 +158,7 @@ static struct mem_op *op_new(struct shadow *s, size_t room, board_done done, voi
 	return op;
 }
 
-static int op_send(struct broker *b, uint32_t cmd, struct mem_op *op, board_done done)
+int mem_op_send(struct broker *b, uint32_t cmd, struct mem_op *op, board_done done)
 {
 	int rc = own_submit(b, cmd, &op->own, sizeof(op->own.attr.board.mem), done, op);
 
@@ -198,13 +169,13 @@ static int op_send(struct broker *b, uint32_t cmd, struct mem_op *op, board_done
 	return rc;
 }
 
-static void op_free(struct mem_op *op)
+void mem_op_free(struct mem_op *op)
 {
 	shadow_put(op->s);
 	free(op);
 }
 
-static void write_done(struct broker *b, void *arg, int status, const uint8_t *rep, size_t len)
+void mem_op_write_done(struct broker *b, void *arg, int status, const uint8_t *rep, size_t len)
 {
 	struct mem_op *op = arg;
 	int64_t rc = status ? status : own_reply(&op->own, rep, len);
@@ -212,20 +183,20 @@ static void write_done(struct broker *b, void *arg, int status, const uint8_t *r
 	if (rc && !status)
 		broker_log(b, "writing mapped memory of map %u: %lld", op->s->map.id,
 			   (long long)rc);
-	op_free(op);
+	mem_op_free(op);
 }
 
 /* ---- arrays ---- */
 
 static void array_write(struct broker *b, struct shadow *s, size_t from, size_t to)
 {
-	struct mem_op *op = op_new(s, to - from, NULL, NULL);
+	struct mem_op *op = mem_op_new(s, to - from, NULL, NULL);
 
 	if (!op)
 		return; /* still different from `last`: the next push tries again */
 	memcpy(op->buf, s->mem + from, to - from);
 	op->own.attr.board.mem.off = from;
-	if (!op_send(b, BOARD_MEM_WRITE, op, write_done))
+	if (!mem_op_send(b, BOARD_MEM_WRITE, op, mem_op_write_done))
 		memcpy(s->last + from, op->buf, to - from);
 }
 
@@ -247,7 +218,7 @@ static void array_push(struct broker *b, struct shadow *s)
 	while (at < s->area) {
 		size_t from = at, to = at + 1, same = 0;
 
-		for (at++; at < s->area && same < WRITE_GAP && at - from < CHUNK; at++) {
+		for (at++; at < s->area && same < WRITE_GAP && at - from < SHADOW_CHUNK; at++) {
 			same = s->mem[at] == s->last[at] ? same + 1 : 0;
 			if (!same)
 				to = at + 1;
@@ -272,7 +243,7 @@ static void array_read_done(struct broker *b, void *arg, int status, const uint8
 	if (rc && !status)
 		broker_log(b, "reading mapped memory of map %u: %lld", s->map.id, (long long)rc);
 	op->done(b, op->arg, (int)rc, NULL, 0);
-	op_free(op);
+	mem_op_free(op);
 }
 
 /* Number of replies that will come; each calls done. */
@@ -280,192 +251,21 @@ static unsigned int array_pull(struct broker *b, struct shadow *s, board_done do
 {
 	unsigned int sent = 0;
 
-	for (size_t off = 0; off < s->area; off += CHUNK) {
-		struct mem_op *op = op_new(s, MIN(s->area - off, (size_t)CHUNK), done, arg);
+	for (size_t off = 0; off < s->area; off += SHADOW_CHUNK) {
+		struct mem_op *op =
+			mem_op_new(s, MIN(s->area - off, (size_t)SHADOW_CHUNK), done, arg);
 
 		if (!op)
 			break;
 		op->own.attr.board.mem.off = off;
-		if (op_send(b, BOARD_MEM_READ, op, array_read_done))
+		if (mem_op_send(b, BOARD_MEM_READ, op, array_read_done))
 			break;
 		sent++;
 	}
 	return sent;
 }
 
-/* ---- rings ---- */
-
-static uint64_t *ring_cons(const struct shadow *s)
-{
-	return (uint64_t *)(void *)s->mem;
-}
-
-static uint64_t *ring_prod(const struct shadow *s)
-{
-	return (uint64_t *)(void *)(s->mem + s->page);
-}
-
-static void ring_wake(struct shadow *s)
-{
-	struct list *pos;
-
-	if (__atomic_load_n(ring_cons(s), __ATOMIC_ACQUIRE) >= s->scanned)
-		return;
-	list_for_each (pos, &s->users) {
-		const struct object *o = list_entry(pos, struct object, shadow_link);
-
-		/* A full socket is readable already. */
-		if (o->src.fd >= 0 && send(o->src.fd, "r", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-			continue;
-	}
-}
-
-static void ring_append(struct shadow *s, const uint8_t *data, size_t n)
-{
-	uint8_t *ring = s->mem + 2 * s->page;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t at = (s->scanned + i) & (s->area - 1);
-
-		ring[at] = ring[at + s->area] = data[i];
-	}
-	s->scanned += n;
-	__atomic_store_n(ring_prod(s), s->scanned, __ATOMIC_RELEASE);
-}
-
-static void ring_push(struct broker *b, struct shadow *s)
-{
-	uint64_t cons = __atomic_load_n(ring_cons(s), __ATOMIC_ACQUIRE);
-	struct mem_op *op;
-
-	if (cons <= s->told || cons > s->scanned)
-		return;
-	op = op_new(s, 0, NULL, NULL);
-	if (!op)
-		return;
-	op->own.attr.board.mem.cons_pos = cons;
-	if (!op_send(b, BOARD_MEM_WRITE, op, write_done))
-		s->told = cons;
-}
-
-static int ring_read(struct broker *b, struct shadow *s, size_t room);
-
-static void ring_read_done(struct broker *b, void *arg, int status, const uint8_t *rep, size_t len)
-{
-	struct mem_op *op = arg;
-	struct shadow *s = op->s;
-	const struct board_attr_mem *m = &op->own.attr.board.mem;
-	int64_t rc = status ? status : own_reply(&op->own, rep, len);
-	size_t room = CHUNK;
-	bool more = false;
-
-	s->pulling = false;
-	if (rc == -ENOSPC && m->len > CHUNK) {
-		/* One record is longer than that. */
-		room = m->len;
-		more = true;
-	} else if (!rc && m->len <= s->area) {
-		ring_append(s, op->buf, m->len);
-		/* Records behind one that is still being written wait for it. */
-		more = m->len && m->prod_pos > s->scanned;
-		ring_wake(s);
-	} else if (!status) {
-		broker_log(b, "reading ring %u: %lld", s->map.id, (long long)rc);
-	}
-	if (s->dead || !more || ring_read(b, s, room)) {
-		finish_waiters(b, &s->served, (int)rc);
-		if (!s->dead && !list_is_empty(&s->waiting) && ring_read(b, s, CHUNK))
-			finish_waiters(b, &s->waiting, -ENOMEM);
-	}
-	op_free(op);
-}
-
-/* Ask for records from where the shadow ends. Waiters of now are served by the answer. */
-static int ring_read(struct broker *b, struct shadow *s, size_t room)
-{
-	struct mem_op *op = op_new(s, MIN(s->area, room), NULL, NULL);
-	struct waiter *w;
-	int rc;
-
-	if (!op)
-		return -ENOMEM;
-	op->own.attr.board.mem.off = s->scanned;
-	rc = op_send(b, BOARD_MEM_READ, op, ring_read_done);
-	if (rc)
-		return rc;
-	s->pulling = true;
-	while ((w = list_first(&s->waiting, struct waiter, link))) {
-		list_del(&w->link);
-		list_add_tail(&s->served, &w->link);
-	}
-	return 0;
-}
-
-static unsigned int ring_pull(struct broker *b, struct shadow *s, board_done done, void *arg)
-{
-	struct waiter *w = malloc(sizeof(*w));
-
-	if (!w)
-		return 0;
-	*w = (struct waiter){ .done = done, .arg = arg };
-	list_add_tail(&s->waiting, &w->link);
-	/* An answer under way may have been asked for too early. */
-	if (!s->pulling && ring_read(b, s, CHUNK)) {
-		list_del(&w->link);
-		free(w);
-		return 0;
-	}
-	return 1;
-}
-
-static void nobody_waits(struct broker *b, void *arg, int status, const uint8_t *rep, size_t len)
-{
-	(void)b, (void)arg, (void)status, (void)rep, (void)len;
-}
-
-void shadow_ring_event(struct broker *b, uint32_t map_id)
-{
-	struct list *pos;
-
-	list_for_each (pos, &b->shadows) {
-		struct shadow *s = list_entry(pos, struct shadow, link);
-
-		if (s->ring && (!map_id || s->map.id == map_id) &&
-		    !ring_pull(b, s, nobody_waits, NULL))
-			broker_log(b, "ring %u: records stay on the board for now", s->map.id);
-	}
-}
-
 /* ---- opening ---- */
-
-/* A ring begins where its consumer stands on the board. */
-static void ring_start_done(struct broker *b, void *arg, int status, const uint8_t *rep, size_t len)
-{
-	struct mem_op *op = arg;
-	struct shadow *s = op->s;
-	int64_t rc = status ? status : own_reply(&op->own, rep, len);
-
-	s->pulling = false;
-	if (!rc) {
-		s->scanned = s->told = op->own.attr.board.mem.cons_pos;
-		*ring_cons(s) = *ring_prod(s) = s->scanned;
-		if (!ring_pull(b, s, op->done, op->arg))
-			rc = -ENOMEM;
-	}
-	if (rc)
-		op->done(b, op->arg, (int)rc, NULL, 0);
-	op_free(op);
-}
-
-static int ring_start(struct broker *b, struct shadow *s, board_done done, void *arg)
-{
-	struct mem_op *op = op_new(s, 0, done, arg);
-	int rc = op ? op_send(b, BOARD_MEM_READ, op, ring_start_done) : -ENOMEM;
-
-	if (!rc)
-		s->pulling = true;
-	return rc;
-}
 
 struct fill {
 	unsigned int waits;

@@ -140,7 +140,8 @@ def packets():
     yield from web(50001, 1000, 6000)
     yield neighbour(CLIENT, SERVER, False)
     yield neighbour(SERVER, CLIENT, True)
-    query = struct.pack("!HHHH", 5353, 5353, 8 + 37, 0) + dns(0, "_http._tcp.local").ljust(37, b"\0")
+    query = dns(0, "_http._tcp.local").ljust(37, b"\0")
+    query = struct.pack("!HHHH", 5353, 5353, 8 + len(query), 0) + query
     yield ipv6(CLIENT, ("", "", "ff02::fb"), 17, query, 6, "33:33:00:00:00:fb")
     for number in range(1, 4):
         yield ping(CLIENT, SERVER, 8, number)
