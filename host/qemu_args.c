@@ -85,19 +85,13 @@ static void add_common(struct args *a, const struct qemu_options *o, const struc
 		add(a, "%s", o->extra[i]);
 }
 
-/* Counted instructions are the board's clock, and idle time passes at once: no silence is real. */
-static const char *clock_argument(const struct qemu_options *o)
-{
-	return o->icount ? "line.gap_ms=0 " : "";
-}
-
 static void add_kernel(struct args *a, const struct qemu_options *o, const char *image)
 {
 	add(a, "-kernel");
 	add(a, "%s", image);
-	if (o->append || o->icount) {
+	if (o->append) {
 		add(a, "-append");
-		add(a, "%s%s", clock_argument(o), o->append ? o->append : "");
+		add(a, "%s", o->append);
 	}
 	if (o->bundle) {
 		add(a, "-initrd");
@@ -169,7 +163,7 @@ static int run(char *const *argv, struct host_err *err)
 static int add_tfa(struct args *a, const struct qemu_options *o, const struct qemu_board *b,
 		   char *image, struct host_err *err)
 {
-	char dir[256], list[300], line[1024], boot_args[1024];
+	char dir[256], list[300], line[1024];
 	char *script;
 	int rc = need("../tools/mktfa.sh", "git checkout tools", &script, err);
 	FILE *f;
@@ -177,10 +171,9 @@ static int add_tfa(struct args *a, const struct qemu_options *o, const struct qe
 	if (rc)
 		return rc;
 	snprintf(dir, sizeof(dir), "%s", b->dir);
-	if ((size_t)snprintf(boot_args, sizeof(boot_args), "%s%s", clock_argument(o),
-			     o->append ? o->append : "") >= sizeof(boot_args))
-		return host_fail(err, -E2BIG, "--append: too long");
-	char *argv[] = { script, dir, image, boot_args, (char *)o->bundle, NULL };
+	char *argv[] = {
+		script, dir, image, (char *)(o->append ? o->append : ""), (char *)o->bundle, NULL
+	};
 	rc = run(argv, err);
 	free(script);
 	if (rc)

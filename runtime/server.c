@@ -365,11 +365,8 @@ void server_start(struct server *s, uint64_t now_ns)
 
 void server_rx(struct server *s, const uint8_t *bytes, size_t n, uint64_t now_ns)
 {
-	uint64_t gap_ms = (uint64_t)rt_knob(s->rt, KNOB_LINE_GAP_MS);
-
 	s->now_ns = now_ns;
 	rx_work_begin(s);
-	link_set_gap(s->link, gap_ms ? gap_ms * 1000000 : UINT64_MAX);
 	link_rx(s->link, bytes, n, now_ns);
 	rx_work_end(s);
 }

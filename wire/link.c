@@ -28,7 +28,6 @@ struct link *link_new(enum link_role role, uint64_t id, const struct link_ops *o
 	l->ops = *ops;
 	l->wait_ns = LINK_WAIT_FIRST_NS;
 	l->ack_at_ns = UINT64_MAX;
-	l->gap_ns = FRAME_GAP_NS;
 	return l;
 }
 
@@ -319,7 +318,7 @@ void link_rx(struct link *l, const uint8_t *bytes, size_t n, uint64_t now_ns)
 
 	if (!n)
 		return;
-	if (now_ns - l->last_rx_ns >= l->gap_ns && frame_idle(&l->frames) == FRAME_BAD)
+	if (now_ns - l->last_rx_ns >= FRAME_GAP_NS && frame_idle(&l->frames) == FRAME_BAD)
 		l->stats.rx_bad++;
 	l->last_rx_ns = now_ns;
 	l->quiet_from_ns = MAX(l->quiet_from_ns, now_ns);
@@ -390,11 +389,6 @@ size_t link_queued(const struct link *l)
 void link_stats_get(const struct link *l, struct link_stats *s)
 {
 	*s = l->stats;
-}
-
-void link_set_gap(struct link *l, uint64_t gap_ns)
-{
-	l->gap_ns = gap_ns;
 }
 
 void link_set_rate(struct link *l, uint64_t bytes_per_s)

@@ -93,10 +93,5 @@ bool link_is_up(const struct link *l);
 void link_stats_get(const struct link *l, struct link_stats *s);
 /* Host: (re)start the handshake. Board: tell the line that it started. Thread. */
 void link_connect(struct link *l, uint64_t now_ns);
-/*
- * Silence within a frame after which it is given up and what comes next is console text; ~0: never,
- * for a clock that jumps while the line is idle. Two seconds at first.
- */
-void link_set_gap(struct link *l, uint64_t gap_ns);
 /* Line rate in bytes per second, for the time that sent bytes take; 0: unknown (fast). */
 void link_set_rate(struct link *l, uint64_t bytes_per_s);

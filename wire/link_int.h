@@ -60,7 +60,6 @@ struct link {
 	struct wire_buf part;
 	uint32_t unacked_bytes; /* received since our last ack */
 	uint64_t last_rx_ns;
-	uint64_t gap_ns; /* silence that ends a frame */
 
 	/* The host's clock */
 	uint64_t replies_due;	/* REQ sent minus REP received */
