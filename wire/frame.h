@@ -66,9 +66,8 @@ enum frame_event {
 enum frame_event frame_feed(struct frame_rx *rx, const uint8_t *bytes, size_t n, size_t *used,
 			    struct frame *out, size_t *text);
 /*
- * The line has been silent for longer than it ever is within a frame: what was begun is dropped
- * and the next byte is text, so that a human's first line after a dead host is not swallowed.
- * Returns FRAME_BAD if something was dropped, else FRAME_NOTHING. Context: any.
+ * The frame under way, if any, will not be finished: what was begun is dropped and the next byte is
+ * text. Returns FRAME_BAD if something was dropped, else FRAME_NOTHING. Context: any.
  */
 enum frame_event frame_idle(struct frame_rx *rx);
 /* Encode into line (FRAME_LINE_MAX bytes of room); bytes used. f->len <= FRAME_PAYLOAD_MAX. */

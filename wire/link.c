@@ -13,6 +13,8 @@
 #define ACK_DELAY_NS (200 * NS_PER_MS)	/* an ack may wait for a message to ride on */
 #define ACK_BYTES    1500		/* received without an ack: half of the window */
 #define FRAME_GAP_NS (2000 * NS_PER_MS) /* no frame pauses for so long */
+#define KEY_GAP_NS   (20 * NS_PER_MS)	/* between keys of a human who types fast */
+#define KEYS_TO_TEXT 4
 
 #define HELLO_BYTES   9
 #define WELCOME_BYTES 17
@@ -311,6 +313,19 @@ static void got_frame(struct link *l, const struct frame *f, uint64_t now_ns)
 	link_tx_pump(l, now_ns);
 }
 
+/*
+ * Has the frame under way been given up? Its rest would swallow what a human types next. The board
+ * cannot go by time alone, since an emulated one's clock may jump while a frame arrives in pieces;
+ * but no frame arrives key by key.
+ */
+static bool frame_is_dead(struct link *l, size_t n, uint64_t gap_ns)
+{
+	if (l->role == LINK_HOST)
+		return gap_ns >= FRAME_GAP_NS;
+	l->keys = n <= 2 && gap_ns >= KEY_GAP_NS ? l->keys + 1 : 0;
+	return l->keys >= KEYS_TO_TEXT;
+}
+
 void link_rx(struct link *l, const uint8_t *bytes, size_t n, uint64_t now_ns)
 {
 	size_t at = 0, used, text;
@@ -318,7 +333,7 @@ void link_rx(struct link *l, const uint8_t *bytes, size_t n, uint64_t now_ns)
 
 	if (!n)
 		return;
-	if (now_ns - l->last_rx_ns >= FRAME_GAP_NS && frame_idle(&l->frames) == FRAME_BAD)
+	if (frame_is_dead(l, n, now_ns - l->last_rx_ns) && frame_idle(&l->frames) == FRAME_BAD)
 		l->stats.rx_bad++;
 	l->last_rx_ns = now_ns;
 	l->quiet_from_ns = MAX(l->quiet_from_ns, now_ns);

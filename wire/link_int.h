@@ -60,6 +60,7 @@ struct link {
 	struct wire_buf part;
 	uint32_t unacked_bytes; /* received since our last ack */
 	uint64_t last_rx_ns;
+	uint32_t keys; /* pieces in a row that look typed */
 
 	/* The host's clock */
 	uint64_t replies_due;	/* REQ sent minus REP received */

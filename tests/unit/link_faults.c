@@ -208,3 +208,39 @@ TEST(forged_frames)
 	CHECK_SOUND();
 	sim_finish();
 }
+
+TEST(human_after_a_dead_host)
+{
+	uint8_t half[300] = { 0, FRAME_MARK, 9, 1, 2, 3 };
+
+	/* The host died in the middle of a frame. Somebody types on the line. */
+	sim_start(14);
+	memset(half + 6, 0x55, sizeof(half) - 6);
+	link_rx(sim.board, half, sizeof(half), sim.now_ns);
+	for (const char *key = "\r\r\rhelp\r"; *key; key++) {
+		sim.now_ns += 100 * SIM_MS;
+		link_rx(sim.board, (const uint8_t *)key, 1, sim.now_ns);
+	}
+	CHECK_EQ(sim.texts, 5);
+	sim_finish();
+}
+
+TEST(clock_that_jumps)
+{
+	struct link_stats s;
+	uint8_t line[FRAME_LINE_MAX];
+	const uint8_t hello[9] = { LINK_VERSION, 1, 2, 3, 4, 5, 6, 7, 8 };
+	const struct frame f = { .type = 1, .len = sizeof(hello), .payload = hello };
+	size_t n = frame_encode(&f, line);
+
+	/* An emulated board sleeps for simulated minutes between the pieces of a frame. */
+	sim_start(15);
+	for (size_t at = 0; at < n; at += 5) {
+		sim.now_ns += 100000 * SIM_MS;
+		link_rx(sim.board, line + at, MIN((size_t)5, n - at), sim.now_ns);
+	}
+	CHECK(link_is_up(sim.board));
+	link_stats_get(sim.board, &s);
+	CHECK_EQ(s.rx_bad, 0);
+	sim_finish();
+}
