@@ -90,7 +90,7 @@ static void tame(struct bpf_call *call)
 
 	switch (call->cmd) {
 	case BPF_MAP_CREATE:
-		a->max_entries %= 2048;
+		a->max_entries %= 8192;
 		if (a->key_size > 4096)
 			a->key_size %= 512;
 		if (a->value_size > 4096)
