@@ -18,6 +18,8 @@ struct vcall {
 /* size bytes at reg, read or written by the helper. raw: written wholly, not read. */
 int v_helper_mem(struct verifier_env *env, struct vcall *c, uint32_t reg, uint32_t size,
 		 enum vaccess t, bool zero_ok, bool raw) __must_check;
+/* Argument n (register n + 1). */
+int v_check_arg(struct verifier_env *env, struct vcall *c, uint32_t n) __must_check;
 int v_check_dynptr_arg(struct verifier_env *env, struct vcall *c, uint32_t reg,
 		       enum helper_arg a) __must_check;
 /* The callback is explored as if the helper called it at this point, any number of times. */

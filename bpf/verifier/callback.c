@@ -39,6 +39,8 @@ static int call_global(struct verifier_env *env, uint32_t subprog, uint32_t *nex
 	env->global_called[subprog] = true;
 	v_clobber_caller_saved(env, env->insn_idx);
 	vreg_set_unknown(&cur_regs(env->cur)[BPF_REG_0]);
+	if (env->changes_pkt[subprog])
+		v_forget_packet(env);
 	*next = env->insn_idx + 1;
 	return 0;
 }

@@ -277,6 +277,39 @@ int v_check_cfg(struct verifier_env *env)
 	return err;
 }
 
+/* ---- functions that move the packet ---- */
+
+static bool insn_changes_packet(const struct verifier_env *env, uint32_t i)
+{
+	const struct bpf_insn *insn = &env->prog->insns[i];
+	const struct bpf_helper *h;
+	int sub;
+
+	if (is_helper_call(insn)) {
+		h = bpf_helper_get((uint32_t)insn->imm);
+		return h && (h->flags & HELPER_CHANGES_PKT);
+	}
+	if (!is_pseudo_call(insn) && !is_pseudo_func(insn))
+		return false;
+	sub = v_subprog_at(env, (uint32_t)((int64_t)i + insn->imm + 1));
+	return sub >= 0 && env->changes_pkt[sub];
+}
+
+void v_find_packet_changes(struct verifier_env *env)
+{
+	const struct bpf_insn *insns = env->prog->insns;
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (uint32_t s = 0; s < env->subprog_cnt; s++)
+			for (uint32_t i = env->subprog[s].start;
+			     !env->changes_pkt[s] && i < env->subprog[s].end;
+			     i += insn_slots(&insns[i]))
+				more |= env->changes_pkt[s] = insn_changes_packet(env, i);
+	}
+}
+
 /* ---- stack depth along call chains, after verification ---- */
 
 /* Longest chain of callers above each function. */

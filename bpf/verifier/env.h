@@ -2,14 +2,25 @@
 /*
  * What one verification works on, and the functions that its parts offer each other.
  *
- *   verify.c   entry, main loop, results          cfg.c      functions, jumps, reachability, prune
- * points state.c    states: copy, grow, free           prune.c    pending and visited states
- *   equal.c    when one state covers another
- *   live.c     what is read later                 precise.c  which scalars matter exactly
- *   alu.c      arithmetic on registers            branch.c   comparisons
- *   stack.c    stack slots                        mem.c      all other memory
- *   call.c     helpers, functions, callbacks      refs.c     references and locks
- *   func.c     signatures from BTF, info records  log.c      messages, state text
+ *   verify.c    entry, main loop, results
+ *   cfg.c       functions, jumps, reachability, prune points, stack depth
+ *   state.c     states: copy, grow, free
+ *   prune.c     pending and visited states
+ *   equal.c     when one state covers another
+ *   live.c      what is read later
+ *   precise.c   which scalars matter exactly
+ *   alu.c       arithmetic on registers
+ *   branch.c    comparisons
+ *   stack.c     stack slots
+ *   mem.c       all other memory
+ *   atomic.c    atomics, ordered accesses, packet loads
+ *   call.c      helper calls
+ *   args.c      their arguments
+ *   callback.c  functions, callbacks, exits
+ *   dynptr.c    dynptrs
+ *   refs.c      references and locks
+ *   func.c      signatures from BTF, info records
+ *   log.c       messages, state text
  */
 #pragma once
 
@@ -77,6 +88,7 @@ struct verifier_env {
 	bool hist_noted; /* the current instruction has an entry: the last of cur->hist */
 	/* global functions */
 	bool *global, *global_called, *global_done;
+	bool *changes_pkt; /* per function: it, or one that it calls, may move packet data */
 	/* numbers */
 	uint64_t mem_bytes, mem_peak;
 	uint32_t states_now;
@@ -114,6 +126,8 @@ int v_check_cfg(struct verifier_env *env) __must_check;
 int v_subprog_at(const struct verifier_env *env, uint32_t insn);
 int v_subprog_of(const struct verifier_env *env, uint32_t insn);
 int v_check_stack_depth(struct verifier_env *env) __must_check;
+/* Fill env->changes_pkt. */
+void v_find_packet_changes(struct verifier_env *env);
 
 /* ---- states to explore and to compare (prune.c) ---- */
 /* Remember the current state with another next instruction; NULL: refused or no memory (*err). */
@@ -181,6 +195,8 @@ int v_check_region(struct verifier_env *env, uint32_t reg, const struct vreg *r,
 		   uint32_t size, uint32_t mem_size, bool zero_ok) __must_check;
 int v_check_map_value(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t size,
 		      bool zero_ok, enum vaccess t) __must_check;
+/* r points to the context itself. */
+int v_check_ctx_pointer(struct verifier_env *env, uint32_t reg, const struct vreg *r) __must_check;
 int v_check_packet(struct verifier_env *env, uint32_t reg, int32_t off, uint32_t size,
 		   bool zero_ok) __must_check;
 

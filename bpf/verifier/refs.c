@@ -19,7 +19,7 @@ static void invalidate(struct vreg *r, uint32_t id, uint32_t insn)
 
 	if (r->ref_id != id)
 		return;
-	vreg_set_none(r);
+	vreg_set_unknown(r); /* an address that is no longer good for anything: a number */
 	r->lost_type = was;
 	r->lost_at = insn + 1;
 }

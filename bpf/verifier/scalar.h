@@ -70,6 +70,8 @@ struct scalar scalar_binop_half(enum scalar_op op, const struct scalar *a, const
 ux scalar_concrete(enum scalar_op op, ux a, ux b);
 ux scalar_concrete_half(enum scalar_op op, ux a, ux b);
 /* Low n bits, 0 < n <= VBITS, zero-extended or sign-extended. */
+/* The low half, zero-extended, out of what is known of halves; in step if a is. */
+struct scalar scalar_half_zext(const struct scalar *a);
 struct scalar scalar_zext(const struct scalar *a, unsigned int n);
 struct scalar scalar_sext(const struct scalar *a, unsigned int n);
 /* Sign-extended from n bits within the low half, upper half zero (32-bit movsx). */

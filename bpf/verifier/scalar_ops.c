@@ -335,7 +335,7 @@ static struct scalar op_word(enum scalar_op op, const struct scalar *a, const st
 
 /* ---- halves ---- */
 
-static struct scalar half_zext(const struct scalar *a)
+struct scalar scalar_half_zext(const struct scalar *a)
 {
 	struct scalar r = {
 		.t = tnum_zext(a->t, VHALF),
@@ -354,7 +354,7 @@ static struct scalar half_zext(const struct scalar *a)
 
 static struct scalar half_sext(const struct scalar *a)
 {
-	struct scalar r = half_zext(a);
+	struct scalar r = scalar_half_zext(a);
 
 	r.t = tnum_sext(a->t, VHALF);
 	r.smin = (sx)a->hsmin;
@@ -394,18 +394,18 @@ struct scalar scalar_binop_half(enum scalar_op op, const struct scalar *a, const
 	if (a->humin == a->humax && b->humin == b->humax)
 		return scalar_const(scalar_concrete_half(op, a->humin, b->humin));
 	if (zext) {
-		x = half_zext(a);
-		y = half_zext(b);
+		x = scalar_half_zext(a);
+		y = scalar_half_zext(b);
 		z = op_word(op, &x, &y, VHALF);
 		half_meet(&r, &z);
 	}
 	if (sext) {
 		x = half_sext(a);
-		y = op >= SCALAR_LSH ? half_zext(b) : half_sext(b);
+		y = op >= SCALAR_LSH ? scalar_half_zext(b) : half_sext(b);
 		z = op_word(op, &x, &y, VHALF);
 		half_meet(&r, &z);
 	}
-	r = half_zext(&r);
+	r = scalar_half_zext(&r);
 	if (!scalar_sync(&r))
 		return scalar_unknown();
 	return r;
@@ -436,70 +436,4 @@ struct scalar scalar_binop(enum scalar_op op, const struct scalar *a, const stru
 			return scalar_unknown();
 	}
 	return r;
-}
-
-/* ---- extensions ---- */
-
-struct scalar scalar_zext(const struct scalar *a, unsigned int n)
-{
-	struct scalar r;
-	ux keep;
-
-	if (n >= VBITS)
-		return *a;
-	keep = (ux)(((ux)1 << n) - 1u);
-	if (a->umax <= keep)
-		return *a;
-	if (n == VHALF) {
-		r = half_zext(a);
-	} else {
-		r = scalar_unknown();
-		r.t = tnum_zext(a->t, n);
-		if ((ux)(a->umin & (ux)~keep) == (ux)(a->umax & (ux)~keep)) {
-			r.umin = (ux)(a->umin & keep);
-			r.umax = (ux)(a->umax & keep);
-		} else if (n < VHALF && (uh)(a->humin & (uh)~keep) == (uh)(a->humax & (uh)~keep)) {
-			r.umin = (ux)(a->humin & keep);
-			r.umax = (ux)(a->humax & keep);
-		}
-	}
-	return scalar_sync(&r) ? r : scalar_unknown();
-}
-
-struct scalar scalar_sext(const struct scalar *a, unsigned int n)
-{
-	struct scalar r, low;
-	ux sign;
-
-	if (n >= VBITS)
-		return *a;
-	sign = (ux)((ux)1 << (n - 1u));
-	if (a->smin >= (sx)(ux) ~(ux)(sign - 1u) && a->smax < (sx)sign)
-		return *a;
-	r = scalar_unknown();
-	r.t = tnum_sext(a->t, n);
-	if (n == VHALF) {
-		r.smin = (sx)a->hsmin;
-		r.smax = (sx)a->hsmax;
-	} else {
-		low = scalar_zext(a, n);
-		if (low.umax < sign) {
-			r.umin = low.umin;
-			r.umax = low.umax;
-		} else if (low.umin >= sign) {
-			r.smin = (sx)(ux)(low.umin - sign - sign);
-			r.smax = (sx)(ux)(low.umax - sign - sign);
-		} else {
-			r.smin = (sx)(ux) ~(ux)(sign - 1u);
-			r.smax = (sx)(sign - 1u);
-		}
-	}
-	return scalar_sync(&r) ? r : scalar_unknown();
-}
-
-struct scalar scalar_sext_half(const struct scalar *a, unsigned int n)
-{
-	struct scalar r = scalar_sext(a, n);
-
-	return scalar_zext(&r, VHALF);
 }

@@ -271,7 +271,7 @@ static int alloc_tables(struct verifier_env *env, struct tables *t)
 	t->insn = cnt * sizeof(*env->insn);
 	t->visited = cnt * sizeof(*env->visited);
 	t->idmap = VIDMAP_MAX * sizeof(*env->idmap);
-	t->flags = 3 * BPF_SUBPROGS_MAX * sizeof(bool);
+	t->flags = 4 * BPF_SUBPROGS_MAX * sizeof(bool);
 	env->insn = v_alloc(env, t->insn);
 	env->visited = v_alloc(env, t->visited);
 	env->idmap = v_alloc(env, t->idmap);
@@ -280,6 +280,7 @@ static int alloc_tables(struct verifier_env *env, struct tables *t)
 		return v_reject(env, VR_NO_MEMORY, "out of memory");
 	env->global_called = env->global + BPF_SUBPROGS_MAX;
 	env->global_done = env->global + 2 * BPF_SUBPROGS_MAX;
+	env->changes_pkt = env->global + 3 * BPF_SUBPROGS_MAX;
 	return 0;
 }
 
@@ -299,8 +300,10 @@ static int verify_all(struct verifier_env *env)
 		err = v_check_info(env);
 	if (!err)
 		err = v_check_cfg(env);
-	if (!err)
+	if (!err) {
+		v_find_packet_changes(env);
 		err = verify_functions(env);
+	}
 	if (!err)
 		err = v_check_stack_depth(env);
 	return err;

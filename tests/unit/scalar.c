@@ -8,6 +8,7 @@
 #include "bpf/verifier/tnum.c"
 #include "bpf/verifier/scalar.c"
 #include "bpf/verifier/scalar_ops.c"
+#include "bpf/verifier/scalar_ext.c"
 #include "bpf/verifier/scalar_branch.c"
 
 #include "test.h"
