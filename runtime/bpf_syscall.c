@@ -189,17 +189,27 @@ int cmd_copy_struct(const struct bpf_call *call, uint64_t p, uint32_t user_len, 
 	return 0;
 }
 
+int cmd_out(struct bpf_call *call, uint64_t p, uint64_t len, void *out)
+{
+	void *dst = call_out(call, p, len);
+
+	if (!dst)
+		return call_may_write(call, p, len) ? -ENOMEM : -EFAULT;
+	__builtin_memcpy(out, &dst, sizeof(dst));
+	return 0;
+}
+
 int cmd_put(struct bpf_call *call, uint64_t p, const void *src, uint64_t len)
 {
 	void *dst;
+	int err;
 
 	if (!len)
 		return 0;
-	dst = call_out(call, p, len);
-	if (!dst)
-		return -EFAULT;
-	__builtin_memcpy(dst, src, len);
-	return 0;
+	err = cmd_out(call, p, len, &dst);
+	if (!err)
+		__builtin_memcpy(dst, src, len);
+	return err;
 }
 
 static bool is_name_char(char c)

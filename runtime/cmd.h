@@ -84,7 +84,11 @@ int cmd_path(const struct bpf_call *call, uint64_t p, const char **out) __must_c
  */
 int cmd_copy_struct(const struct bpf_call *call, uint64_t p, uint32_t user_len, void *dst,
 		    uint32_t size) __must_check;
-/* len bytes to the client's buffer at p: 0 or -EFAULT. */
+/*
+ * Room for len bytes of result at the client's p, which will go back to it: 0, -EFAULT, -ENOMEM.
+ */
+int cmd_out(struct bpf_call *call, uint64_t p, uint64_t len, void *out) __must_check;
+/* len bytes to the client's buffer at p: 0, -EFAULT, -ENOMEM. */
 int cmd_put(struct bpf_call *call, uint64_t p, const void *src, uint64_t len) __must_check;
 /* bpf_obj_name_cpy: 0 or -EINVAL; dst is filled up with zeros. */
 int cmd_obj_name(char dst[BPF_OBJ_NAME_LEN], const char src[BPF_OBJ_NAME_LEN]) __must_check;

@@ -42,14 +42,15 @@ int64_t cmd_log_read(struct rt *rt, struct bpf_call *call)
 	uint32_t len = MIN(attr->len, TEXT_BYTES_MAX);
 	uint64_t pos = attr->pos, lost = 0;
 	char *buf;
+	int err;
 
 	if (!rt->platform->log_read)
 		return -EOPNOTSUPP;
 	if (attr->which > 1)
 		return -EINVAL;
-	buf = call_out(call, attr->buf, len);
-	if (!buf)
-		return -EFAULT;
+	err = cmd_out(call, attr->buf, len, &buf);
+	if (err)
+		return err;
 	len = rt->platform->log_read(rt->platform->arg, attr->which, buf, len, &pos, &lost);
 	call_trim(call, attr->buf, len);
 	attr->len = len;
@@ -150,9 +151,9 @@ int64_t cmd_path_list(struct rt *rt, struct bpf_call *call)
 	if (err)
 		return err;
 	room = MIN(room, need);
-	buf = call_out(call, attr->list, room);
-	if (!buf)
-		return -EFAULT;
+	err = cmd_out(call, attr->list, room, &buf);
+	if (err)
+		return err;
 	attr->mode = PIN_DIR;
 	attr->list_len = need;
 	return pin_list(rt, path, buf, room, &need);
@@ -171,9 +172,9 @@ int64_t cmd_selftest(struct rt *rt, struct bpf_call *call)
 		return -EOPNOTSUPP;
 	if (!is_terminated(attr->name, sizeof(attr->name)) || !len)
 		return -EINVAL;
-	log = call_out(call, attr->log, len);
-	if (!log)
-		return -EFAULT;
+	err = cmd_out(call, attr->log, len, &log);
+	if (err)
+		return err;
 	err = rt->platform->selftest(rt->platform->arg, attr->name, log, len, &failed);
 	if (err)
 		return err;
@@ -226,12 +227,13 @@ int64_t cmd_syms(struct rt *rt, struct bpf_call *call)
 	struct board_attr_syms *attr = &call->attr.board.syms;
 	uint32_t len = MIN(attr->len, TEXT_BYTES_MAX);
 	char *buf;
+	int err;
 
 	if (!rt->platform->syms)
 		return -EOPNOTSUPP;
-	buf = call_out(call, attr->buf, len);
-	if (!buf)
-		return -EFAULT;
+	err = cmd_out(call, attr->buf, len, &buf);
+	if (err)
+		return err;
 	len = rt->platform->syms(rt->platform->arg, &attr->first, buf, len);
 	call_trim(call, attr->buf, len);
 	attr->len = len;

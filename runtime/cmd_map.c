@@ -154,9 +154,9 @@ int64_t cmd_map_lookup(struct rt *rt, struct bpf_call *call)
 	/* A Bloom filter's value is the question. */
 	if (map->type == BPF_MAP_TYPE_BLOOM_FILTER && !call_in(call, attr->value, size))
 		return -EFAULT;
-	value = call_out(call, attr->value, size);
-	if (!value)
-		return call_may_write(call, attr->value, size) ? -ENOMEM : -EFAULT;
+	err = cmd_out(call, attr->value, size, &value);
+	if (err)
+		return err;
 	return bpf_map_sys_lookup(map, key, value, attr->flags);
 }
 
@@ -228,9 +228,9 @@ int64_t cmd_map_next_key(struct rt *rt, struct bpf_call *call)
 		if (err)
 			return err;
 	}
-	next = call_out(call, attr->next_key, map->key_size);
-	if (!next)
-		return call_may_write(call, attr->next_key, map->key_size) ? -ENOMEM : -EFAULT;
+	err = cmd_out(call, attr->next_key, map->key_size, &next);
+	if (err)
+		return err;
 	/* The client may give one buffer for both; call_out can have moved it. */
 	if (attr->key && map->key_size)
 		key = call_in(call, attr->key, map->key_size);
@@ -262,9 +262,9 @@ int64_t cmd_map_lookup_delete(struct rt *rt, struct bpf_call *call)
 	if (err)
 		return err;
 	size = bpf_map_sys_value_size(map);
-	value = call_out(call, attr->value, size);
-	if (!value)
-		return call_may_write(call, attr->value, size) ? -ENOMEM : -EFAULT;
+	err = cmd_out(call, attr->value, size, &value);
+	if (err)
+		return err;
 	err = bpf_map_sys_lookup_delete(map, key, value, attr->flags);
 	return err;
 }

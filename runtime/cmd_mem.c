@@ -110,9 +110,9 @@ static int array_read(struct bpf_call *call, struct bpf_map *map)
 	if (attr->off > bytes)
 		return -EINVAL;
 	n = (uint32_t)MIN((uint64_t)n, bytes - attr->off);
-	dst = call_out(call, attr->buf, n);
-	if (!dst)
-		return -EFAULT;
+	err = cmd_out(call, attr->buf, n, &dst);
+	if (err)
+		return err;
 	copy_from_map(dst, base + attr->off, n);
 	attr->len = n;
 	return 0;
@@ -198,6 +198,7 @@ static int ring_read(struct bpf_call *call, struct bpf_map *map)
 	uint64_t cons, prod, end, first = 0;
 	struct map_ring ring;
 	void *dst;
+	int err;
 
 	map->ops->ring(map, &ring);
 	cons = __atomic_load_n(ring.cons_pos, __ATOMIC_ACQUIRE);
@@ -213,9 +214,9 @@ static int ring_read(struct bpf_call *call, struct bpf_map *map)
 			return -ENOSPC;
 		}
 	}
-	dst = call_out(call, attr->buf, end - attr->off);
-	if (!dst)
-		return -EFAULT;
+	err = cmd_out(call, attr->buf, end - attr->off, &dst);
+	if (err)
+		return err;
 	ring_copy(&ring, attr->off, dst, end - attr->off);
 	attr->len = (uint32_t)(end - attr->off);
 	attr->cons_pos = cons;

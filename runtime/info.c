@@ -57,13 +57,14 @@ static int put_map_ids(struct bpf_call *call, const struct bpf_prog *prog,
 {
 	uint32_t n = MIN(info->nr_map_ids, prog->map_cnt);
 	uint8_t *ids;
+	int err;
 
 	info->nr_map_ids = prog->map_cnt;
 	if (!n)
 		return 0;
-	ids = call_out(call, info->map_ids, (uint64_t)n * sizeof(uint32_t));
-	if (!ids)
-		return -EFAULT;
+	err = cmd_out(call, info->map_ids, (uint64_t)n * sizeof(uint32_t), &ids);
+	if (err)
+		return err;
 	for (uint32_t i = 0; i < n; i++)
 		__builtin_memcpy(ids + i * sizeof(uint32_t), &prog->maps[i]->id, sizeof(uint32_t));
 	return 0;
@@ -89,10 +90,8 @@ static int put_insns(struct bpf_call *call, const struct bpf_prog *prog, struct 
 		return -ENOMEM;
 	xlate_dump(prog, insns);
 	err = put_array(call, info->xlated_prog_insns, &info->xlated_prog_len, insns, bytes, 1);
-	if (!err && nr_tags) {
-		tags = call_out(call, info->prog_tags, (uint64_t)nr_tags * BPF_TAG_SIZE);
-		err = tags ? 0 : -EFAULT;
-	}
+	if (!err && nr_tags)
+		err = cmd_out(call, info->prog_tags, (uint64_t)nr_tags * BPF_TAG_SIZE, &tags);
 	for (uint32_t i = 0; !err && i < nr_tags; i++) {
 		const struct bpf_subprog *sub = &prog->subprogs[i];
 

@@ -20,7 +20,7 @@ struct load_log {
 int load_log_begin(struct load_log *l, uint32_t level, uint64_t user, uint32_t size) __must_check;
 /*
  * Send the text, free the memory; *true_size as in Linux (0 at level 0). 0, -ENOSPC where the text
- * was longer than the client's room, -EFAULT.
+ * was longer than the client's room, -EFAULT, -ENOMEM.
  */
 int load_log_end(struct load_log *l, struct bpf_call *call, uint64_t user,
 		 uint32_t *true_size) __must_check;

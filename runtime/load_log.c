@@ -27,8 +27,12 @@ int load_log_end(struct load_log *l, struct bpf_call *call, uint64_t user, uint3
 	/* Memory for it ended early: as if the client had given less room. */
 	if (!err && size > 1 && l->log.room < MIN(size, l->room))
 		err = -ENOSPC;
-	if (l->room && cmd_put(call, user, text, __builtin_strlen(text) + 1))
-		err = -EFAULT;
+	if (l->room) {
+		int bad = cmd_put(call, user, text, __builtin_strlen(text) + 1);
+
+		if (bad)
+			err = bad;
+	}
 	hal_free(l->log.buf);
 	*true_size = size;
 	return err;

@@ -60,8 +60,12 @@ int test_run_finish(struct test_run *t, const void *data, uint32_t size)
 		copy_bytes = test->data_size_out;
 		err = -ENOSPC;
 	}
-	if (test->data_out && cmd_put(t->call, test->data_out, data, copy_bytes))
-		return -EFAULT;
+	if (test->data_out) {
+		int bad = cmd_put(t->call, test->data_out, data, copy_bytes);
+
+		if (bad)
+			return bad;
+	}
 	test->data_size_out = size;
 	test->retval = t->retval;
 	test->duration = t->duration_ns;
@@ -82,11 +86,13 @@ int test_run_ctx_out(struct test_run *t, const void *ctx, uint32_t size)
 {
 	__typeof__(t->attr->test) *test = &t->attr->test;
 	uint32_t copy_bytes = MIN(size, test->ctx_size_out);
+	int err;
 
 	if (!test->ctx_out)
 		return 0;
-	if (cmd_put(t->call, test->ctx_out, ctx, copy_bytes))
-		return -EFAULT;
+	err = cmd_put(t->call, test->ctx_out, ctx, copy_bytes);
+	if (err)
+		return err;
 	test->ctx_size_out = size;
 	return copy_bytes < size ? -ENOSPC : 0;
 }
