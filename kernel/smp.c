@@ -193,8 +193,8 @@ int hal_cpu_call(unsigned int cpu, void (*fn)(void *arg), void *arg)
 	if (!is_online(cpu))
 		return -ENODEV;
 	call = &thread_calls[cpu];
-	/* No ticket is drawn with the lock taken: two callers that wait for each other's CPU still
-	 * do what they are asked to. */
+	/* Not waited for idly: two callers that want each other's CPU still do what they are
+	 * asked to. */
 	while (!spin_trylock(&call->lock)) {
 		smp_run_work();
 		spin_relax();

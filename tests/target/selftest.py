@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 # timeout: 300
-"""The board's built-in checks on every kind of machine: page tables, faults, timers, cores, memory."""
+"""The board's built-in checks on every kind of machine."""
 import functools
 import os
 import sys
