@@ -40,11 +40,8 @@ static uint32_t step_byte(uint32_t crc, uint8_t byte)
 	return table[0][(crc ^ byte) & 0xff] ^ crc >> 8;
 }
 
-uint32_t crc32c(uint32_t crc, const void *data, size_t len)
+static uint32_t by_tables(uint32_t crc, const uint8_t *p, size_t len)
 {
-	const uint8_t *p = data;
-
-	crc = ~crc;
 	while (len && (uintptr_t)p % 4) {
 		crc = step_byte(crc, *p++);
 		len--;
@@ -59,7 +56,46 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t len)
 	}
 	while (len--)
 		crc = step_byte(crc, *p++);
-	return ~crc;
+	return crc;
+}
+
+#ifdef __aarch64__
+/* Arm ARM, "ID_AA64ISAR0_EL1": CRC32 instructions are optional in Armv8.0. */
+static bool has_crc(void)
+{
+	uint64_t isar0;
+
+	__asm__("mrs %0, id_aa64isar0_el1" : "=r"(isar0));
+	return isar0 >> 16 & 0xf;
+}
+
+static uint32_t by_instructions(uint32_t crc, const uint8_t *p, size_t len)
+{
+	for (; len >= 8; len -= 8, p += 8) {
+		uint64_t word;
+
+		__builtin_memcpy(&word, p, 8);
+		__asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %1" : "+r"(crc) : "r"(word));
+	}
+	for (; len; len--, p++)
+		__asm__(".arch_extension crc\n\tcrc32cb %w0, %w0, %w1" : "+r"(crc) : "r"(*p));
+	return crc;
+}
+#else
+static bool has_crc(void)
+{
+	return false;
+}
+
+static uint32_t by_instructions(uint32_t crc, const uint8_t *p, size_t len)
+{
+	return by_tables(crc, p, len);
+}
+#endif
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t len)
+{
+	return has_crc() ? ~by_instructions(~crc, data, len) : ~by_tables(~crc, data, len);
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,

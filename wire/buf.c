@@ -186,43 +186,82 @@ uint32_t wire_get_u32(struct wire_in *in, uint32_t max)
 	return (uint32_t)num;
 }
 
+/*
+ * Tokens of at most 8 zeros and 8 bytes, which is most of them, by whole words. What a word writes
+ * beyond its token is overwritten by the next ones, so it needs room for two words.
+ */
+static void get_short_tokens(struct wire_in *in, uint8_t **dst, const uint8_t *end)
+{
+	const uint8_t *p = in->p;
+	uint8_t *d = *dst;
+
+	while (end - d >= 16 && in->end - p > 8) {
+		size_t z, l;
+		uint8_t t = *p;
+
+		if (t >= TOKEN_PAIR && t < TOKEN_ZEROS) {
+			z = (t >> 3 & 7) + 1u;
+			l = (t & 7) + 1u;
+		} else if (t < 8) {
+			z = 0;
+			l = t + 1u;
+		} else {
+			break;
+		}
+		memset(d, 0, 8);
+		memcpy(d + z, p + 1, 8);
+		d += z + l;
+		p += 1 + l;
+	}
+	*dst = d;
+	in->p = p;
+}
+
+/* One token of any kind. */
+static void get_token(struct wire_in *in, uint8_t **dst, const uint8_t *end)
+{
+	const uint8_t *p = wire_get_bytes(in, 1);
+	uint64_t z = 0;
+	size_t l = 0;
+	uint8_t t;
+
+	if (!p)
+		return;
+	t = *p;
+	if (t < TOKEN_PAIR) {
+		l = (size_t)t + 1;
+	} else if (t < TOKEN_ZEROS) {
+		z = (t >> 3 & 7) + 1u;
+		l = (t & 7) + 1u;
+	} else if (t < TOKEN_MANY) {
+		z = (uint64_t)t - TOKEN_ZEROS + 1;
+	} else {
+		z = wire_get_num(in);
+		z = z > UINT32_MAX ? UINT64_MAX : z + ZEROS_MAX + 1;
+	}
+	if (z > (size_t)(end - *dst) || l > (size_t)(end - *dst) - z) {
+		in->err = -EBADMSG;
+		return;
+	}
+	memset(*dst, 0, (size_t)z);
+	*dst += z;
+	p = wire_get_bytes(in, l);
+	if (p)
+		memcpy(*dst, p, l);
+	*dst += l;
+}
+
 void wire_get_sparse(struct wire_in *in, void *dst, size_t n)
 {
-	uint8_t *d = dst, *end;
-	const uint8_t *p;
+	uint8_t *d = dst;
+	const uint8_t *end;
 
 	if (!n)
 		return;
 	end = d + n;
 	while (d < end && !in->err) {
-		uint64_t z = 0;
-		size_t l = 0;
-		uint8_t t;
-
-		p = wire_get_bytes(in, 1);
-		if (!p)
-			return;
-		t = *p;
-		if (t < TOKEN_PAIR) {
-			l = (size_t)t + 1;
-		} else if (t < TOKEN_ZEROS) {
-			z = (t >> 3 & 7) + 1u;
-			l = (t & 7) + 1u;
-		} else if (t < TOKEN_MANY) {
-			z = (uint64_t)t - TOKEN_ZEROS + 1;
-		} else {
-			z = wire_get_num(in);
-			z = z > n ? UINT64_MAX : z + ZEROS_MAX + 1;
-		}
-		if (z > (size_t)(end - d) || l > (size_t)(end - d) - z) {
-			in->err = -EBADMSG;
-			return;
-		}
-		memset(d, 0, (size_t)z);
-		d += z;
-		p = wire_get_bytes(in, l);
-		if (p)
-			memcpy(d, p, l);
-		d += l;
+		get_short_tokens(in, &d, end);
+		if (d < end)
+			get_token(in, &d, end);
 	}
 }

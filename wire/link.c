@@ -280,7 +280,7 @@ static void got_ack(struct link *l, const struct frame *f, uint64_t now_ns)
 		host_got_final(l, f, now_ns);
 }
 
-static void got_frame(struct link *l, const struct frame *f, uint64_t now_ns)
+static __noinline void got_frame(struct link *l, const struct frame *f, uint64_t now_ns)
 {
 	l->stats.rx_frames++;
 	switch (f->type) {
