@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wire/buf.h"
 
-#include <string.h>
-
 #include "include/hal.h"
 
 #define TOKEN_PAIR  0x80 /* zeros, then bytes */
@@ -38,7 +36,7 @@ uint8_t *wire_buf_grow(struct wire_buf *b, size_t n)
 			return NULL;
 		}
 		if (b->len)
-			memcpy(data, b->data, b->len);
+			__builtin_memcpy(data, b->data, b->len);
 		hal_free(b->data);
 		b->data = data;
 		b->cap = cap;
@@ -53,7 +51,7 @@ void wire_put_bytes(struct wire_buf *b, const void *data, size_t n)
 	uint8_t *dst = n ? wire_buf_grow(b, n) : NULL;
 
 	if (dst)
-		memcpy(dst, data, n);
+		__builtin_memcpy(dst, data, n);
 }
 
 size_t wire_num_code(uint8_t code[WIRE_NUM_MAX], uint64_t num)
@@ -208,8 +206,8 @@ static void get_short_tokens(struct wire_in *in, uint8_t **dst, const uint8_t *e
 		} else {
 			break;
 		}
-		memset(d, 0, 8);
-		memcpy(d + z, p + 1, 8);
+		__builtin_memset(d, 0, 8);
+		__builtin_memcpy(d + z, p + 1, 8);
 		d += z + l;
 		p += 1 + l;
 	}
@@ -243,11 +241,11 @@ static void get_token(struct wire_in *in, uint8_t **dst, const uint8_t *end)
 		in->err = -EBADMSG;
 		return;
 	}
-	memset(*dst, 0, (size_t)z);
+	__builtin_memset(*dst, 0, (size_t)z);
 	*dst += z;
 	p = wire_get_bytes(in, l);
 	if (p)
-		memcpy(*dst, p, l);
+		__builtin_memcpy(*dst, p, l);
 	*dst += l;
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wire/bundle.h"
 
-#include <string.h>
-
 #include "include/hal.h"
 #include "lib/crc32c.h"
 #include "wire/cmds.h"
@@ -34,7 +32,7 @@ static uint32_t get_u32(const uint8_t *p)
 {
 	uint32_t v;
 
-	memcpy(&v, p, 4);
+	__builtin_memcpy(&v, p, 4);
 	return v;
 }
 
@@ -43,7 +41,7 @@ int bundle_open(const void *image, size_t len, struct wire_in *in, uint32_t *cal
 	const uint8_t *p = image;
 	uint32_t bytes;
 
-	if (len < BUNDLE_HEADER || memcmp(p, BUNDLE_MAGIC, 8))
+	if (len < BUNDLE_HEADER || __builtin_memcmp(p, BUNDLE_MAGIC, 8))
 		return -EINVAL;
 	if (get_u32(p + 8) != BUNDLE_VERSION)
 		return -EPROTONOSUPPORT;
@@ -109,7 +107,7 @@ static int make_room(struct bundle_writer *w)
 	if (!records)
 		return -ENOMEM;
 	if (w->nr)
-		memcpy(records, w->records, w->nr * sizeof(*records));
+		__builtin_memcpy(records, w->records, w->nr * sizeof(*records));
 	hal_free(w->records);
 	w->records = records;
 	w->room = room;
@@ -147,7 +145,7 @@ static int put_record(struct bundle_record *r, const uint8_t *request, size_t le
 		uint8_t *slot = bundle_ref_slot(&call, &refs[i]);
 
 		if (slot)
-			memset(slot, 0, 4);
+			__builtin_memset(slot, 0, 4);
 		else
 			err = -EINVAL;
 	}
@@ -182,7 +180,7 @@ int bundle_add(struct bundle_writer *w, const uint8_t *request, size_t len,
 		r.refs = hal_alloc(nr_refs * sizeof(*refs));
 		if (!r.refs)
 			return -ENOMEM;
-		memcpy(r.refs, refs, nr_refs * sizeof(*refs));
+		__builtin_memcpy(r.refs, refs, nr_refs * sizeof(*refs));
 	}
 	err = put_record(&r, request, len, refs, nr_refs);
 	if (err) {
@@ -281,7 +279,7 @@ int bundle_finish(const struct bundle_writer *w, struct wire_buf *out, uint32_t 
 	if (!out->err) {
 		header[1] = (uint32_t)(out->len - start + CRC_BYTES);
 		header[2] = nr;
-		memcpy(out->data + start + 8, header, sizeof(header));
+		__builtin_memcpy(out->data + start + 8, header, sizeof(header));
 		crc = crc32c(0, out->data + start, out->len - start);
 		wire_put_bytes(out, &crc, sizeof(crc));
 	}

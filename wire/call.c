@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wire/bpf_call.h"
 
-#include <string.h>
-
 #include "include/err.h"
 #include "include/hal.h"
 
@@ -70,7 +68,7 @@ void *call_out(struct bpf_call *call, uint64_t p, uint64_t len)
 		if (!data)
 			return NULL;
 		if (b->room)
-			memcpy(data, b->data, b->room);
+			__builtin_memcpy(data, b->data, b->room);
 		hal_free(b->data);
 		b->data = data;
 		b->room = end;
@@ -101,7 +99,8 @@ const char *call_str(const struct bpf_call *call, uint64_t p, uint32_t max)
 	if (off >= b->in_len)
 		return NULL;
 	len = MIN((uint64_t)max, b->in_len - off);
-	return len && memchr(b->data + off, 0, (size_t)len) ? (const char *)b->data + off : NULL;
+	return len && __builtin_memchr(b->data + off, 0, (size_t)len) ? (const char *)b->data + off
+								      : NULL;
 }
 
 int bpf_call_add_buf(struct bpf_call *call, __u64 *ptr, const void *in, uint32_t in_len,
@@ -116,7 +115,7 @@ int bpf_call_add_buf(struct bpf_call *call, __u64 *ptr, const void *in, uint32_t
 		if (!b.data)
 			return -ENOMEM;
 		if (in)
-			memcpy(b.data, in, in_len);
+			__builtin_memcpy(b.data, in, in_len);
 	}
 	*ptr = call_buf_ptr(call->buf_cnt);
 	call->bufs[call->buf_cnt++] = b;
@@ -129,6 +128,6 @@ void bpf_call_free(struct bpf_call *call)
 
 	for (i = 0; i < call->buf_cnt; i++)
 		hal_free(call->bufs[i].data);
-	memset(call->bufs, 0, sizeof(call->bufs));
+	__builtin_memset(call->bufs, 0, sizeof(call->bufs));
 	call->buf_cnt = 0;
 }

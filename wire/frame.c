@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wire/frame.h"
 
-#include <string.h>
-
 #include "lib/crc32c.h"
 
 #define ONES  0x0101010101010101ull
@@ -16,7 +14,7 @@ static size_t run_length(const uint8_t *p, size_t n)
 	while (i + 8 <= n) {
 		uint64_t w;
 
-		memcpy(&w, p + i, 8);
+		__builtin_memcpy(&w, p + i, 8);
 		w = (w - ONES) & ~w & HIGHS;
 		if (w)
 			return i + (size_t)(__builtin_ctzll(w) / 8);
@@ -38,7 +36,7 @@ static size_t cobs_decode(const uint8_t *src, size_t n, uint8_t *dst)
 
 		if (run > (size_t)(end - src) || (size_t)(d - dst) + run > FRAME_BODY_MAX)
 			return 0;
-		memmove(d, src, run);
+		__builtin_memmove(d, src, run);
 		d += run;
 		src += run;
 		if (run < 254 && src < end) {
@@ -66,7 +64,7 @@ static enum frame_event judge(struct frame_rx *rx, const uint8_t *code, size_t n
 		return FRAME_BAD;
 	}
 	len -= FRAME_CRC;
-	memcpy(&crc, rx->body + len, FRAME_CRC);
+	__builtin_memcpy(&crc, rx->body + len, FRAME_CRC);
 	if (crc != crc32c(0, rx->body, len)) {
 		rx->bad_crc++;
 		return FRAME_BAD;
@@ -101,7 +99,7 @@ static enum frame_event feed_code(struct frame_rx *rx, const uint8_t *p, size_t 
 		return FRAME_BAD;
 	}
 	if (!ended) {
-		memcpy(rx->body + have, p, run);
+		__builtin_memcpy(rx->body + have, p, run);
 		rx->len = (uint32_t)(have + run);
 		return FRAME_NOTHING;
 	}
@@ -109,7 +107,7 @@ static enum frame_event feed_code(struct frame_rx *rx, const uint8_t *p, size_t 
 	if (!have) {
 		ev = judge(rx, p, run, out);
 	} else {
-		memcpy(rx->body + have, p, run);
+		__builtin_memcpy(rx->body + have, p, run);
 		ev = judge(rx, rx->body, have + run, out);
 	}
 	/* After damage the delimiter may be a false one, in the middle of a frame. */
@@ -210,7 +208,7 @@ static void cobs_put(struct cobs *c, const uint8_t *p, size_t n)
 		size_t have = (size_t)(c->d - c->code) - 1, run;
 
 		run = run_length(p + at, MIN(n - at, 254 - have));
-		memcpy(c->d, p + at, run);
+		__builtin_memcpy(c->d, p + at, run);
 		c->d += run;
 		at += run;
 		if (have + run == 254) {
@@ -239,7 +237,7 @@ size_t frame_encode(const struct frame *f, uint8_t *line)
 	uint32_t crc = crc32c(crc32c(0, head, sizeof(head)), f->payload, f->len);
 	uint8_t tail[FRAME_CRC];
 
-	memcpy(tail, &crc, FRAME_CRC);
+	__builtin_memcpy(tail, &crc, FRAME_CRC);
 	line[0] = 0;
 	line[1] = FRAME_MARK;
 	cobs_put(&c, head, sizeof(head));

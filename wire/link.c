@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wire/link.h"
 
-#include <string.h>
-
 #include "include/hal.h"
 #include "wire/link_int.h"
 
@@ -48,7 +46,7 @@ static uint64_t get_u64(const uint8_t *p)
 {
 	uint64_t v;
 
-	memcpy(&v, p, 8);
+	__builtin_memcpy(&v, p, 8);
 	return v;
 }
 
@@ -78,7 +76,7 @@ static void send_hello(struct link *l, uint64_t now_ns)
 	uint8_t hello[HELLO_BYTES] = { LINK_VERSION };
 	struct frame f = { .type = TYPE_HELLO, .len = sizeof(hello), .payload = hello };
 
-	memcpy(hello + 1, &l->id, 8);
+	__builtin_memcpy(hello + 1, &l->id, 8);
 	l->hello_ns = now_ns;
 	link_tx_frame(l, &f, now_ns);
 }
@@ -89,8 +87,8 @@ static void send_welcome(struct link *l, uint64_t now_ns)
 	uint64_t session = l->up ? l->peer_id : 0;
 	struct frame f = { .type = TYPE_WELCOME, .len = sizeof(welcome), .payload = welcome };
 
-	memcpy(welcome + 1, &l->id, 8);
-	memcpy(welcome + 9, &session, 8);
+	__builtin_memcpy(welcome + 1, &l->id, 8);
+	__builtin_memcpy(welcome + 9, &session, 8);
 	link_tx_frame(l, &f, now_ns);
 }
 

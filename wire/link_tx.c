@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wire/link_int.h"
 
-#include <string.h>
-
 #include "include/hal.h"
 
 #define NS_PER_S 1000000000ull
@@ -136,7 +134,7 @@ int link_send(struct link *l, enum link_chan chan, const void *msg, size_t len, 
 	m->chan = chan;
 	m->len = len;
 	if (len)
-		memcpy(m->bytes, msg, len);
+		__builtin_memcpy(m->bytes, msg, len);
 	if (l->tail)
 		l->tail->next = m;
 	else

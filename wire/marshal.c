@@ -5,8 +5,6 @@
  */
 #include "wire/marshal.h"
 
-#include <string.h>
-
 #include "wire/cmds.h"
 #include "wire/map_shape.h"
 #include "wire/request.h"
@@ -44,7 +42,7 @@ static void take_fd(struct request *r, uint32_t off, bool optional)
 {
 	int32_t fd;
 
-	memcpy(&fd, r->attr.bytes + off, 4);
+	__builtin_memcpy(&fd, r->attr.bytes + off, 4);
 	if (off + 4 > r->mc->attr_size || (optional && (fd == 0 || fd == -1)))
 		return;
 	request_translate_fd(r, -1, off, r->mc->sent.bytes + off);
@@ -61,7 +59,7 @@ static void translate_elems(struct request *r, int buf, uint64_t step, uint32_t 
 	for (at = fd_at; at + 4 <= r->mc->bufs[buf].in_len; at += step) {
 		int32_t fd;
 
-		memcpy(&fd, data + at, 4);
+		__builtin_memcpy(&fd, data + at, 4);
 		if (!only_positive || fd > 0)
 			request_translate_fd(r, buf, (uint32_t)at, data + at);
 	}
@@ -108,13 +106,13 @@ static void translate_insns(struct request *r, int buf)
 	uint8_t *p = request_data(r, buf);
 
 	for (i = 0; i < cnt; i++, p += sizeof(insn[0])) {
-		memcpy(insn, p, sizeof(insn[0]));
+		__builtin_memcpy(insn, p, sizeof(insn[0]));
 		if (insn[0].code == (BPF_JMP | BPF_CALL) &&
 		    insn[0].src_reg == BPF_PSEUDO_KFUNC_CALL)
 			r->max_index = MAX(r->max_index, (int64_t)insn[0].off);
 		if (insn[0].code != (BPF_LD | BPF_IMM | BPF_DW) || i + 1 == cnt)
 			continue;
-		memcpy(insn, p, sizeof(insn));
+		__builtin_memcpy(insn, p, sizeof(insn));
 		if (insn[0].src_reg == BPF_PSEUDO_MAP_FD || insn[0].src_reg == BPF_PSEUDO_MAP_VALUE)
 			request_translate_fd(r, buf, i * 8 + imm, p + imm);
 		else if (insn[0].src_reg == BPF_PSEUDO_BTF_ID && insn[1].imm)
@@ -138,7 +136,7 @@ static int take_fds(struct request *r, uint32_t off, uint64_t user, uint64_t n)
 		uint8_t *p = request_data(r, buf) + i;
 		int32_t fd;
 
-		memcpy(&fd, p, 4);
+		__builtin_memcpy(&fd, p, 4);
 		if (fd) /* libbpf leaves unused slots 0 */
 			request_translate_fd(r, buf, i, p);
 	}
@@ -155,10 +153,10 @@ static int take_info_ptr(struct request *r, int parent, uint32_t off, struct len
 
 	if (off + 8 > r->mc->bufs[parent].in_len)
 		return 0;
-	memcpy(&user, slot, 8);
+	__builtin_memcpy(&user, slot, 8);
 	if (!user)
 		return 0;
-	memset(slot, 0, 8);
+	__builtin_memset(slot, 0, 8);
 	buf = request_add_buf(r, parent, off, user, l.n, 0);
 	if (buf >= 0)
 		r->mc->bufs[buf].out = 1;
@@ -177,7 +175,7 @@ static int take_info(struct request *r, uint32_t off, uint64_t user, const struc
 
 	if (buf < 0 || !r->mc->bufs[buf].in_len || r->io->fd_info(r->io->arg, l->fd, &obj))
 		return buf;
-	memcpy(&info, request_data(r, buf), (size_t)MIN(in_len, (uint64_t)sizeof(info)));
+	__builtin_memcpy(&info, request_data(r, buf), (size_t)MIN(in_len, (uint64_t)sizeof(info)));
 
 #define KIND_PROG 'p'
 #define KIND_MAP  'm'
@@ -205,7 +203,7 @@ static int take_iter_info(struct request *r, uint32_t off, uint64_t user, uint64
 	if (buf < 0 || r->mc->bufs[buf].in_len < 4)
 		return buf;
 	/* The union's other members begin with a small order or tid: only a map's fd is one. */
-	memcpy(&fd, request_data(r, buf), 4);
+	__builtin_memcpy(&fd, request_data(r, buf), 4);
 	if (request_map_type(r, fd) != BPF_MAP_TYPE_UNSPEC)
 		request_translate_fd(r, buf, 0, request_data(r, buf));
 	return buf;
@@ -252,10 +250,10 @@ static int take_ptr(struct request *r, uint32_t off, unsigned int dir, struct le
 	uint64_t user;
 	int err;
 
-	memcpy(&user, r->attr.bytes + off, 8);
+	__builtin_memcpy(&user, r->attr.bytes + off, 8);
 	if (off + 8 > r->mc->attr_size || !user)
 		return 0;
-	memset(r->mc->sent.bytes + off, 0, 8);
+	__builtin_memset(r->mc->sent.bytes + off, 0, 8);
 	err = take_any(r, off, user, dir, &l);
 	if (err < 0)
 		return err;
@@ -371,7 +369,7 @@ int marshal_request(struct marshal_call *mc, uint32_t cmd, uint64_t uattr, uint3
 	size_t start = out->len;
 	int err;
 
-	memset(mc, 0, sizeof(*mc));
+	__builtin_memset(mc, 0, sizeof(*mc));
 	mc->cmd = cmd;
 	mc->uattr = uattr;
 	err = fetch_attr(&r, uattr, size);

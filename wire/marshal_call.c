@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wire/marshal.h"
 
-#include <string.h>
-
 #include "wire/cmds.h"
 
 /* Offset in bytes of the pointer that names buffer i, or -1. */
@@ -12,7 +10,7 @@ static int pointer_at(const uint8_t *bytes, uint32_t len, uint32_t i)
 	uint32_t off;
 
 	for (off = 0; off + 8 <= len; off += 8) {
-		memcpy(&p, bytes + off, 8);
+		__builtin_memcpy(&p, bytes + off, 8);
 		if (p == call_buf_ptr(i))
 			return (int)off;
 	}
@@ -61,9 +59,9 @@ static void put_without_names(const struct bpf_call *call, const uint8_t *bytes,
 	if (copy.err)
 		out->err = copy.err;
 	for (off = 0; !copy.err && off + 8 <= len; off += 8) {
-		memcpy(&p, copy.data + off, 8);
+		__builtin_memcpy(&p, copy.data + off, 8);
 		if (is_name(call, p))
-			memset(copy.data + off, 0, 8);
+			__builtin_memset(copy.data + off, 0, 8);
 	}
 	wire_put_sparse(out, copy.data, out->err ? 0 : len);
 	wire_buf_free(&copy);

@@ -3,8 +3,6 @@
  */
 #include "wire/marshal.h"
 
-#include <string.h>
-
 #include "include/err.h"
 #include "wire/cmds.h"
 
@@ -24,7 +22,7 @@ static void get_obj(struct wire_in *in, struct bpf_obj_info *o)
 {
 	uint32_t words[7];
 
-	memset(o, 0, sizeof(*o));
+	__builtin_memset(o, 0, sizeof(*o));
 	o->kind = (uint8_t)wire_get_u32(in, UINT8_MAX);
 	if (!o->kind || in->err)
 		return;
@@ -74,7 +72,7 @@ static int get_reply(const struct marshal_call *mc, const struct cmd_row *row, s
 
 		for (f = row->fields; f->kind; f++) {
 			if (f->kind == CMD_SCALAR) {
-				memcpy(s, mc->sent.bytes + f->off, f->size_bytes);
+				__builtin_memcpy(s, mc->sent.bytes + f->off, f->size_bytes);
 				s += f->size_bytes;
 			}
 		}
@@ -102,7 +100,7 @@ static int write_scalars(const struct marshal_call *mc, const struct cmd_row *ro
 		if (f->kind != CMD_SCALAR)
 			continue;
 		if ((uint32_t)f->off + f->size_bytes <= mc->attr_size &&
-		    memcmp(s, mc->sent.bytes + f->off, f->size_bytes) &&
+		    __builtin_memcmp(s, mc->sent.bytes + f->off, f->size_bytes) &&
 		    io->poke(io->arg, mc->uattr + f->off, s, f->size_bytes))
 			err = -EFAULT;
 		s += f->size_bytes;
@@ -120,9 +118,9 @@ static void restore_pointers(const struct marshal_call *mc, uint32_t index, uint
 	for (i = 0; i < mc->buf_cnt; i++) {
 		if (mc->bufs[i].parent != (int)index || mc->bufs[i].off + 8u > len)
 			continue;
-		memcpy(&slot, data + mc->bufs[i].off, 8);
+		__builtin_memcpy(&slot, data + mc->bufs[i].off, 8);
 		if (slot)
-			memcpy(data + mc->bufs[i].off, &mc->bufs[i].user, 8);
+			__builtin_memcpy(data + mc->bufs[i].off, &mc->bufs[i].user, 8);
 	}
 }
 

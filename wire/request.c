@@ -2,8 +2,6 @@
 /* Buffers and fds of a request: what is read from the caller's memory, see wire/request.h. */
 #include "wire/request.h"
 
-#include <string.h>
-
 #include "wire/link.h"
 
 #define REQUEST_MAX  (LINK_MSG_MAX - 65536u) /* bytes of buffers */
@@ -28,9 +26,9 @@ void request_translate_fd(struct request *r, int buf, uint32_t off, void *p)
 	bool real;
 	int fd;
 
-	memcpy(&fd, p, 4);
+	__builtin_memcpy(&fd, p, 4);
 	handle = handle_of(r, fd, &real);
-	memcpy(p, &handle, 4);
+	__builtin_memcpy(p, &handle, 4);
 	if (real && r->io->handle_ref)
 		r->io->handle_ref(r->io->arg, buf, off, handle);
 }
@@ -121,7 +119,7 @@ static int fetch_string(struct request *r, uint64_t user, uint32_t max)
 			return err;
 		}
 		piece = r->data.data + r->data.len - n;
-		nul = memchr(piece, 0, n);
+		nul = __builtin_memchr(piece, 0, n);
 		if (nul) {
 			n = (uint32_t)(nul - piece) + 1;
 			r->data.len = (size_t)(nul - r->data.data) + 1;
@@ -168,7 +166,7 @@ int request_take_path(struct request *r, uint32_t off, uint64_t user)
 		if (err)
 			return err;
 		path[PATH_BYTES - 1] = 0;
-		len = (int)strlen(path) + 1;
+		len = (int)__builtin_strlen(path) + 1;
 	}
 	if (by_fd && path[0] == '/') {
 		r->mc->sent.bpf.file_flags &= ~(uint32_t)BPF_F_PATH_FD;

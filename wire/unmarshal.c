@@ -2,8 +2,6 @@
 /* The board's side of wire/marshal.h. */
 #include "wire/marshal.h"
 
-#include <string.h>
-
 #include "include/hal.h"
 #include "wire/cmds.h"
 #include "wire/link.h"
@@ -70,7 +68,7 @@ int unmarshal_request(const uint8_t *msg, size_t len, struct bpf_call *call)
 	uint32_t bufs;
 	int err = 0;
 
-	memset(call, 0, sizeof(*call));
+	__builtin_memset(call, 0, sizeof(*call));
 	call->cmd = wire_get_u32(&in, UINT32_MAX);
 	row = cmd_row(call->cmd);
 	call->attr_size = wire_get_u32(&in, BPF_CALL_ATTR_MAX);
@@ -109,7 +107,7 @@ int unmarshal_reply(const struct bpf_call *call, struct wire_buf *out)
 		return out->err;
 	for (f = row->fields; f->kind; f++) {
 		if (f->kind == CMD_SCALAR) {
-			memcpy(scalars + n, call->attr.bytes + f->off, f->size_bytes);
+			__builtin_memcpy(scalars + n, call->attr.bytes + f->off, f->size_bytes);
 			n += f->size_bytes;
 		}
 	}
