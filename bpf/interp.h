@@ -28,9 +28,9 @@ void interp_free(struct interp_code *code);
  * stack: at most 8 frames of up to 512 bytes and some 250 bytes of the interpreter's each. Ends
  * through hal_run_abort on a refused access or used-up budget, rc->end filled in.
  *
- * The fast mode looks at deadline_ns only where helpers call back (bpf_call_function); an interrupt
- * may abort it wherever it stands in section .text.bpf_interp, which holds no lock. The checked mode looks at deadline_ns and insns_max
- * itself. Context: run.
+ * The fast mode looks at deadline_ns only where helpers call back (bpf_call_function); an
+ * interrupt may abort it wherever it stands in section .text.bpf_interp, which holds no lock. The
+ * checked mode looks at deadline_ns and insns_max itself. Context: run.
  */
 uint64_t interp_run_fast(struct bpf_prog *prog, void *r1, void *r2, struct run_ctx *rc);
 uint64_t interp_run_checked(struct bpf_prog *prog, void *r1, void *r2, struct run_ctx *rc);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the encoder's two files share. */
+/*
+ * What the encoder's files share: a64_asm.c (state), a64_data.c (data processing), a64_mem.c
+ * (loads, stores, atomics, branches, system instructions).
+ */
 #pragma once
 
 #include "jit/a64.h"

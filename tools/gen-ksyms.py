@@ -7,8 +7,8 @@ Section .rodata.ksyms; kernel/ksyms.c reads it:
   u32 ksyms_count            number of functions
   u32 ksyms_offset[count]    offsets of the functions, ascending
   u32 ksyms_index[]          where in ksyms_names the name of every 16th function begins
-  u8  ksyms_pairs[128][2]    what the bytes 128 to 255 of a name stand for: two bytes each, which may
-                             stand for two bytes themselves
+  u8  ksyms_pairs[128][2]    what the bytes 128 to 255 of a name stand for: two bytes each, which
+                             may stand for two bytes themselves
   u8  ksyms_names[]          names: a length, then so many bytes
 Mapping symbols ($x, $d) and compiler-local labels are left out; of several names at one address
 the first global one is kept.
@@ -75,7 +75,8 @@ def main():
     out = ['\t.section .rodata.ksyms, "a"', "\t.balign 8"]
 
     def obj(name, lines, align=4):
-        out.extend([f"\t.balign {align}", f"\t.globl {name}", f"\t.type {name}, %object", f"{name}:"])
+        out.extend([f"\t.balign {align}", f"\t.globl {name}", f"\t.type {name}, %object",
+                    f"{name}:"])
         out.extend(lines)
         out.append(f"\t.size {name}, . - {name}")
 

@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Linux's selftests, from Debian's packages into build/linux/ (GPL-2.0: fetched for the test, never part of this
-# repository): the source tree's parts that the tests need, vmlinux.h, compiled objects in build/linux/obj.
+#
+# Linux's selftests, from Debian's packages into build/linux/ (GPL-2.0: fetched for the test, never
+# part of this repository): the source tree's parts that the tests need, vmlinux.h, compiled objects
+# in build/linux/obj.
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/setup/common.sh
@@ -23,8 +25,8 @@ fetch_tree() {
 	mkdir -p "$src"
 	tar -xf "$tar" -C "$src" --strip-components=1 --wildcards \
 		'*/tools/testing/selftests/bpf/*' '*/tools/lib/bpf/*.h' '*/tools/include/*' \
-		'*/scripts/bpf_doc.py' '*/lib/test_bpf.c' '*/include/linux/*' '*/include/uapi/linux/*' \
-		'*/tools/lib/bpf/*.c' '*/kernel/bpf/disasm.*'
+		'*/scripts/bpf_doc.py' '*/lib/test_bpf.c' '*/include/linux/*' \
+		'*/include/uapi/linux/*' '*/tools/lib/bpf/*.c' '*/kernel/bpf/disasm.*'
 	mkdir -p $out/include/bpf
 	cp "$(find "$apt_root/root" -name vmlinux.h | head -n 1)" $out/include/
 	cp "$src"/tools/lib/bpf/*.h $out/include/bpf/
@@ -33,20 +35,22 @@ fetch_tree() {
 	rm -rf "$apt_root"
 }
 
-# One object per test file; files that need what this compiler lacks are counted, not fatal: the harness
-# reports a listed test without an object as failed.
+# One object per test file; files that need what this compiler lacks are counted, not fatal: the
+# harness reports a listed test without an object as failed.
 compile() {
-	local f o failed=0
+	local f o failed=0 tests=$src/tools/testing/selftests/bpf
 	mkdir -p $out/obj $out/log
-	for f in "$src"/tools/testing/selftests/bpf/progs/{verifier_*,test_global_func*,tailcall_bpf2bpf_hierarchy*,jeq_infer_not_null_fail}.c; do
+	for f in "$tests"/progs/{verifier_*,test_global_func*}.c \
+		"$tests"/progs/{tailcall_bpf2bpf_hierarchy*,jeq_infer_not_null_fail}.c; do
 		o=$out/obj/$(basename "${f%.c}").bpf.o
 		[ -e "$o" ] && continue
 		"$clang" -g -O2 --target=bpf -mcpu=v3 -mlittle-endian -D__TARGET_ARCH_arm64 \
-			-DENABLE_ATOMICS_TESTS -Wno-compare-distinct-pointer-types -Wno-unknown-attributes \
-			-I$out/include -I"$src/tools/testing/selftests/bpf" -I"$src/tools/include/uapi" \
-			-I"$src/tools/testing/selftests/bpf/progs" -idirafter /usr/include \
-			-idirafter /usr/include/x86_64-linux-gnu -idirafter /usr/include/aarch64-linux-gnu \
-			-c "$f" -o "$o" 2> "$out/log/$(basename "$f").log" || failed=$((failed + 1))
+			-DENABLE_ATOMICS_TESTS -Wno-compare-distinct-pointer-types \
+			-Wno-unknown-attributes -I$out/include -I"$tests" \
+			-I"$src/tools/include/uapi" -I"$tests/progs" \
+			-idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu \
+			-idirafter /usr/include/aarch64-linux-gnu -c "$f" -o "$o" \
+			2> "$out/log/$(basename "$f").log" || failed=$((failed + 1))
 	done
 	say "compiled $(ls $out/obj/*.bpf.o | wc -l) objects, $failed failed"
 }

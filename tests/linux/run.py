@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Linux's selftests against the board: loads every test of core.tsv, compares verdict and return value with what Linux
-says, prints a table per file and a total, writes rows for results.jsonl. Exit status 1 if a gate is missed."""
-import argparse, json, os, subprocess, sys
+"""Linux's selftests against the board: loads every test of core.tsv, compares verdict and return
+value with what Linux says, prints a table per file and a total, writes rows for results.jsonl.
+Exit status 1 if a gate is missed."""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import threading
 from collections import defaultdict
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-FLAGS = {"BPF_F_ANY_ALIGNMENT": 2, "BPF_F_STRICT_ALIGNMENT": 1, "BPF_F_TEST_STATE_FREQ": 8, "BPF_F_TEST_RND_HI32": 4,
-         "BPF_F_TEST_REG_INVARIANTS": 128}
+FLAGS = {"BPF_F_ANY_ALIGNMENT": 2, "BPF_F_STRICT_ALIGNMENT": 1, "BPF_F_TEST_STATE_FREQ": 8,
+         "BPF_F_TEST_RND_HI32": 4, "BPF_F_TEST_REG_INVARIANTS": 128}
 SPECIAL = {"any": None, "POINTER_VALUE": None, "TEST_DATA_LEN": 64}
 
 
@@ -48,10 +54,11 @@ def run_all(rows, runner, objdir, jobs):
         p = subprocess.Popen(runner, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         procs.append((p, part))
     out = {}
-    import threading
+
     def feed(p, part):
         p.stdin.write("".join(request(r, objdir) for r in part))
         p.stdin.close()
+
     threads = [threading.Thread(target=feed, args=(p, part)) for p, part in procs]
     for t in threads:
         t.start()
@@ -79,7 +86,14 @@ def judge(row, got):
 
 def policy_list():
     path = os.path.join(HERE, "policy.txt")
-    return {tuple(l.split()[:2]) for l in open(path) if l.strip() and not l.startswith("#")} if os.path.exists(path) else set()
+    if not os.path.exists(path):
+        return set()
+    return {tuple(l.split()[:2]) for l in open(path) if l.strip() and not l.startswith("#")}
+
+
+def table_row(name, t):
+    return (f"{name:34} {t['n']:5} {t['accepted']:4}/{t['must_accept']:<4} {t['false_accept']:9} "
+            f"{t['policy']:6} {t['retval']:6} {t['missing']:7}")
 
 
 def main():
@@ -112,21 +126,24 @@ def main():
             t["values"] += r["retval"] != "-" and r["expected"] == "accept"
         if a.show and kind not in ("ok", "policy"):
             print(f"{kind:13} {r['object']} {r['program']} {text}")
-    print(f"{'file':34} {'tests':>5} {'accept':>9} {'false acc':>9} {'policy':>6} {'retval':>6} {'missing':>7}")
+    print(f"{'file':34} {'tests':>5} {'accept':>9} {'false acc':>9} {'policy':>6} {'retval':>6} "
+          f"{'missing':>7}")
     for name in sorted(files):
-        t = files[name]
-        print(f"{name:34} {t['n']:5} {t['accepted']:4}/{t['must_accept']:<4} {t['false_accept']:9} {t['policy']:6} {t['retval']:6} {t['missing']:7}")
+        print(table_row(name, files[name]))
     t = total
-    print(f"{'total':34} {t['n']:5} {t['accepted']:4}/{t['must_accept']:<4} {t['false_accept']:9} {t['policy']:6} {t['retval']:6} {t['missing']:7}")
+    print(table_row("total", t))
     ratio = t["accepted"] / max(t["must_accept"], 1)
     print(f"accepted {ratio:.4f} of what Linux accepts, {t['false_accept']} false accepts, "
-          f"{t['retval']} of {t['values']} return values differ, {processed} instructions processed")
+          f"{t['retval']} of {t['values']} return values differ, "
+          f"{processed} instructions processed")
     if a.json:
         with open(a.json, "a") as f:
-            for metric, value in (("core_accept_ratio", round(ratio, 4)), ("false_accepts_unlisted", t["false_accept"]),
+            for metric, value in (("core_accept_ratio", round(ratio, 4)),
+                                  ("false_accepts_unlisted", t["false_accept"]),
                                   ("retval_failed", t["retval"])):
-                f.write(json.dumps({"bench": "linux_tests", "case": "core", "metric": metric, "value": value,
-                                    "unit": "ratio" if "ratio" in metric else "tests"}) + "\n")
+                row = {"bench": "linux_tests", "case": "core", "metric": metric, "value": value,
+                       "unit": "ratio" if "ratio" in metric else "tests"}
+                f.write(json.dumps(row) + "\n")
     sys.exit(0 if ratio >= 0.98 and not t["false_accept"] and not t["retval"] else 1)
 
 
