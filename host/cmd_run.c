@@ -267,7 +267,11 @@ static void print_text(const struct run *r)
 	text_table_cell(t, "%s", r->info.name);
 	text_table_cell(t, "%s", r->info.jited_prog_len ? "jit" : "interpreter");
 	text_table_cell(t, "%" PRIu64, r->runs);
-	text_table_cell(t, "%.0f", per_run(r, r->duration_sum));
+	/* Types whose PROG_TEST_RUN measures no time say 0, as in Linux. */
+	if (r->duration_sum)
+		text_table_cell(t, "%.0f", per_run(r, r->duration_sum));
+	else
+		text_table_cell(t, "-");
 	printf("\n");
 	text_table_print(t, stdout);
 	text_table_free(t);

@@ -10,8 +10,13 @@ cd "$(dirname "$0")/.."
 barebpf=build/host/barebpf
 name=demo-$$
 
+bold='' plain=''
+if [ -t 1 ]; then
+	bold=$'\033[1m' plain=$'\033[0m'
+fi
+
 step() {
-	printf '\n\033[1m$ %s\033[0m\n' "$*"
+	printf '\n%s$ %s%s\n' "$bold" "$*" "$plain"
 	"$@"
 }
 
@@ -23,7 +28,7 @@ cleanup() {
 }
 up=0
 
-printf '\033[1m$ barebpf up %s\033[0m\n' "$*"
+printf '%s$ barebpf%s%s\n' "$bold" "$(printf ' %s' up "$@")" "$plain"
 $barebpf up --name $name "$@" | tee build/demo.out
 BAREBPF_TARGET=$(tail -1 build/demo.out)
 export BAREBPF_TARGET
