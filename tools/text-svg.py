@@ -17,8 +17,9 @@ def last_state(line):
 
 
 def spans(line):
-    """The line as SVG tspans, bold where the terminal would be bold."""
-    bold, out = False, []
+    """The line as SVG tspans, bold where the terminal would be bold; so are lines that begin with a
+    prompt."""
+    bold, out = line.startswith("$ "), []
     for piece in re.split(r"(\x1b\[[0-9;]*[A-Za-z])", line):
         if piece.startswith("\x1b["):
             bold = piece == "\x1b[1m" or (bold and piece != "\x1b[0m" and piece != "\x1b[m")
