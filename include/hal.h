@@ -135,3 +135,25 @@ int hal_probe_read(void *dst, const void *src, size_t n) __must_check;
 void hal_trace(const char *text, size_t len);
 /* A line of the board's own log. level as in Linux: 3 error, 4 warning, 6 info, 7 debug. */
 void hal_log(int level, const char *fmt, ...) __printf_like(2, 3);
+
+/* ---- the board's own devices, for programs (bpf/helpers_board.c) ------------------------------
+ */
+
+/*
+ * General purpose pins by the chip's numbers. get: 0 or 1. All: -errno; -ENODEV no pins here,
+ * -EINVAL no such pin, -EBUSY the pin is the board's (console). Context: any.
+ */
+int hal_gpio_get(unsigned int pin);
+int hal_gpio_set(unsigned int pin, bool high);
+/* Input, or output at the level that was set last. */
+int hal_gpio_set_output(unsigned int pin, bool output);
+/*
+ * Text for whoever looks at the serial line, between the frames, all or nothing. 0, -E2BIG, -EINVAL
+ * (a zero byte, which ends frames), -EAGAIN (no room now). Context: any.
+ */
+int hal_line_write(const char *text, size_t len);
+/* enum board_id of include/barebpf_helpers.h. Context: any. */
+uint32_t hal_board_id(void);
+/* The system counter (CNTVCT_EL0) and its rate. Context: any. */
+uint64_t hal_counter(void);
+uint64_t hal_counter_hz(void);

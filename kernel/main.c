@@ -11,6 +11,7 @@
 #include "kernel/log.h"
 #include "kernel/machine.h"
 #include "kernel/memory.h"
+#include "kernel/pins.h"
 #include "kernel/platform.h"
 #include "kernel/random.h"
 #include "kernel/selftest.h"
@@ -82,6 +83,7 @@ void kernel_main(void)
 	ret = serial_init(machine_get_info());
 	if (ret)
 		log_error("no console: error %d", ret);
+	pins_init(machine_get_info());
 	smp_init();
 	say_machine();
 	random_init_cpu(machine_get_info()->rng_seed, machine_get_info()->rng_seed_bytes);

@@ -362,4 +362,5 @@ void test_reset(void)
 	hal_host_set_seed(88172645463325252ull);
 	hal_host_time_reset();
 	hal_host_mem_reset();
+	hal_host_board_reset();
 }

@@ -75,3 +75,13 @@ unsigned int hal_host_timers_armed(void);
 const char *hal_host_trace_text(void);
 const char *hal_host_log_text(void);
 void hal_host_set_seed(uint64_t seed);
+
+/* ---- devices ----------------------------------------------------------------------------------
+ */
+
+/* Pins 0 to 6 are a program's, pin 7 the board's; false: there are none. */
+void hal_host_set_gpio(bool present);
+void hal_host_set_pin(unsigned int pin, bool high);
+bool hal_host_pin_is_output(unsigned int pin);
+/* What hal_line_write wrote since test_reset, terminated. */
+const char *hal_host_line_text(void);

@@ -7,6 +7,7 @@
 /* Parts of test_reset. */
 void hal_host_mem_reset(void);
 void hal_host_time_reset(void);
+void hal_host_board_reset(void);
 
 /* The signal handler of real time found interrupts masked: run the timers at hal_irq_restore. */
 void hal_host_timers_pending(void);

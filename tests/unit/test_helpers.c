@@ -6,6 +6,7 @@
 #include "bpf/helpers.h"
 #include "bpf/probe.h"
 #include "hal_host.h"
+#include "include/barebpf_helpers.h"
 #include "include/err.h"
 
 #define CALL(name, ...) CALL5(name, __VA_ARGS__, 0, 0, 0, 0, 0)
@@ -106,6 +107,44 @@ TEST(chance)
 		seen |= v;
 	}
 	CHECK_EQ(seen, UINT32_MAX);
+}
+
+/* ---- the board's own ---------------------------------------------------------------------------
+ */
+
+TEST(board_devices)
+{
+	CHECK_EQ(CALL(board_id, 0), BOARD_ID_QEMU_VIRT);
+	CHECK(CALL(board_counter, 0) > 0);
+	CHECK_EQ(CALL(board_counter_hz, 0), 62500000);
+	hal_host_set_pin(3, true);
+	CHECK_EQ(CALL(board_gpio_get, 3), 1);
+	CHECK_EQ(CALL(board_gpio_get, 2), 0);
+	CHECK_EQ(CALL(board_gpio_direction, 2, BOARD_GPIO_OUT), 0);
+	CHECK(hal_host_pin_is_output(2));
+	CHECK_EQ(CALL(board_gpio_set, 2, 1), 0);
+	CHECK_EQ(CALL(board_gpio_get, 2), 1);
+	CHECK_EQ(CALL(board_gpio_direction, 2, BOARD_GPIO_IN), 0);
+	CHECK(!hal_host_pin_is_output(2));
+	CHECK_EQ(CALL(board_gpio_direction, 2, 2), -EINVAL);
+	CHECK_EQ(CALL(board_gpio_set, 2, 2), -EINVAL);
+	CHECK_EQ(CALL(board_gpio_get, 8), -EINVAL);
+	CHECK_EQ(CALL(board_gpio_get, 7), -EBUSY);
+	hal_host_set_gpio(false);
+	CHECK_EQ(CALL(board_gpio_get, 3), -ENODEV);
+}
+
+TEST(board_line)
+{
+	char big[513];
+
+	CHECK_EQ(CALL(board_uart_write, "hello\n", 6), 0);
+	CHECK_STR(hal_host_line_text(), "hello\n");
+	CHECK_EQ(CALL(board_uart_write, "a\0b", 3), -EINVAL);
+	memset(big, 'x', sizeof(big));
+	CHECK_EQ(CALL(board_uart_write, big, 513), -E2BIG);
+	CHECK_EQ(CALL(board_uart_write, big, 512), 0);
+	CHECK_EQ(CALL(board_uart_write, big, 512), -EAGAIN);
 }
 
 /* ---- strings ----------------------------------------------------------------------------------
