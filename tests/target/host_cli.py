@@ -78,7 +78,8 @@ def run_over_capture():
     check_equal(maps["filter.bss"][0]["value"]["dropped"], verdicts["XDP_DROP"], "bss")
     text = board.run("run", FILTER, "--pcap", CAPTURE, "--maps")
     check_text(text, r"XDP_DROP +5\n")
-    check_text(text, r"\n  a   b    c   d  packets  bytes\n198  51  100  66 +5 ")
+    check_text(text, r"\n  a   b    c   d  packets  bytes\n")
+    check_text(text, r"\n198  51  100  66 +5 ") # where in the table is the hash's affair
 
 
 def other_captures():
